@@ -1,6 +1,7 @@
 import type { Bench } from "./bench.ts";
 import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
+import { createFleetBenches } from "./fleet/fleet-benches.ts";
 import { createColdStart } from "./footprint/cold-start.ts";
 import { createIdleMemory } from "./footprint/idle-memory.ts";
 import { createLvmCreate } from "./lvm/lvm-create.ts";
@@ -28,6 +29,7 @@ export const benches: readonly Bench[] = [
   createIdleMemory(),
   createFanOut(),
   ...fleetBenches.map(({ bench }) => bench),
+  ...createFleetBenches(),
   createLibvirtList(),
   createClusterStats(),
   createPodmanList(),

@@ -10,7 +10,7 @@ import { describeProfiles } from "./figures/profile.ts";
 import { committedFigure, describeMachine, withResults } from "./figures/report.ts";
 
 // npm run bench: runs all benchmarks, and writes docs/reference/benchmarks.md. Fails when a goal is missed.
-//   NAME...         runs only these, and writes nothing
+//   NAME...         runs only these, and writes nothing; `fleet` is all whose names begin with `fleet-`
 //   --write NAME... runs only these, and writes their rows
 //   --short         runs few rounds of those that need only Node; writes nothing and ignores goals
 //   hostile         the worst that callers without a login can do (hostile/run-hostile.ts); runs alone
@@ -27,9 +27,10 @@ const { values, positionals } = parseArgs({
 });
 const isShort = values.short;
 const names = values.profile === undefined ? positionals : [values.profile];
-const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
-const chosen = benches.filter(({ name, isLab }) =>
-  names.length > 0 ? names.includes(name) : !(isShort && isLab === true),
+const isMeant = (bench: Bench, name: string) => bench.name === name || bench.name.startsWith(`${name}-`);
+const unknown = names.filter((name) => !benches.some((bench) => isMeant(bench, name)));
+const chosen = benches.filter((bench) =>
+  names.length > 0 ? names.some((name) => isMeant(bench, name)) : !(isShort && bench.isLab === true),
 );
 const pagePath = resolve(import.meta.dirname, "../../docs/reference/benchmarks.md");
 const page = readFileSync(pagePath, "utf8");

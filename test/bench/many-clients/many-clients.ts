@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { Role, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { createCertificate } from "../../server/rpc/listener/certificate.ts";
+import { readCpuMs } from "../footprint/process-cpu.ts";
 import { readProcessMemory } from "../footprint/process-memory.ts";
 import { loadCore, pinned, serverCore } from "../load/pinned.ts";
 import { startBenchProcess } from "../servers/bench-process.ts";
@@ -159,23 +159,4 @@ function watchRss(pid: number): { maxBytes(): number; stop(): void } {
     maxBytes = Math.max(maxBytes, readProcessMemory(pid).rssBytes);
   }, rssEveryMs);
   return { maxBytes: () => maxBytes, stop: () => clearInterval(timer) };
-}
-
-/** Returns the CPU time of a process in milliseconds: of all its threads, and of the main one. */
-function readCpuMs(pid: number): { readonly all: number; readonly main: number } {
-  const threads = readdirSync(`/proc/${pid}/task`).map((id) => ({
-    id: Number(id),
-    ms: threadCpuMs(`/proc/${pid}/task/${id}/stat`),
-  }));
-  return {
-    all: threads.reduce((sum, { ms }) => sum + ms, 0),
-    main: threads.find(({ id }) => id === pid)?.ms ?? 0,
-  };
-}
-
-function threadCpuMs(file: string): number {
-  const stat = readFileSync(file, "utf8");
-  // utime and stime (proc(5)), counted from the field after the name, in hundredths of a second.
-  const [, , , , , , , , , , , utime = "", stime = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(utime) + Number(stime)) * 10;
 }
