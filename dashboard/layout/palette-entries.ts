@@ -147,13 +147,13 @@ function actionEntries(resource: Resource, { detail }: PaletteEntry): readonly P
     }));
 }
 
-function operationEntry({ id, kind, resource, state, actor }: Operation): PaletteEntry {
+function operationEntry({ id, kind, resource, fleetHost, state, actor }: Operation): PaletteEntry {
   return {
     id,
     section: "Operations",
     icon: "pulse",
     text: `${kind} ${resource.split("/").at(-1)}`,
-    detail: actor.replace(/^user\//, ""),
+    detail: `${actor.replace(/^user\//, "")}${fleetHost === "" ? "" : ` on ${fleetHost}`}`,
     operationState: state,
     path: `/operations/${id}`,
   };

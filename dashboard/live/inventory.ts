@@ -48,6 +48,12 @@ export function resourcesOf(type: string): readonly Resource[] {
   return resourcesByType.value.get(type) ?? [];
 }
 
+/** Returns a resource by its name and host; undefined if there is none. @param host empty for the gateway itself */
+export function resourceAt(host: string, name: string): Resource | undefined {
+  const { resources, ofHosts } = inventory.value;
+  return (host === "" ? resources : ofHosts).get(keyOfResource({ host, name }));
+}
+
 /** Reports whether a resource does not work as it should. */
 export function isTroubled({ health }: Resource): boolean {
   return health === ResourceHealth.FAILED || health === ResourceHealth.DEGRADED;

@@ -21,7 +21,7 @@ onEvent((event) => {
   if (event.detail.case !== "operation") {
     return;
   }
-  const operation = event.detail.value;
+  const operation = { ...event.detail.value, fleetHost: event.fleetHost };
   const operations = new Map(latestOperations.value);
   // Moves it to the end, so that the operations without news for longest are dropped first.
   operations.delete(operation.id);

@@ -43,8 +43,11 @@ export function followSystems(): () => void {
   };
 }
 
-/** A change of a pod or a volume says nothing about its system. */
-function mayChangeHealth({ type, detail }: Event): boolean {
+/** A change of a pod or a volume says nothing about its system, and one on another host nothing about this gateway's. */
+function mayChangeHealth({ type, detail, fleetHost }: Event): boolean {
+  if (fleetHost !== "") {
+    return false;
+  }
   return type === "gap" || type === "hypervisor.unknown" || healthDetails.has(detail.case ?? "");
 }
 

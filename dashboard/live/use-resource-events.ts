@@ -27,7 +27,10 @@ export function useResourceEvents(
         const cursor = await cursorOfTime(Date.now() - pastMs, signal).catch(() => undefined);
         events.value = { value: [], error: undefined };
         for await (const event of client.watchEvents({ cursor, resources: [resource], signal })) {
-          gathering.add(event);
+          // On a hub, a resource of a host may have the same name.
+          if (event.fleetHost === "") {
+            gathering.add(event);
+          }
         }
       } catch (error) {
         if (!signal.aborted) {

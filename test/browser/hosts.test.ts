@@ -259,3 +259,23 @@ test("the search finds resources on all hosts, from a page of the hub and of a h
   await page.getByRole("heading", { level: 1, name: "needle" }).waitFor();
   t.equal(new URL(page.url()).search, "?host=node-b");
 });
+
+test("a hub shows the events and operations of its hosts, and says on which host they were", async (t) => {
+  const fleet = await startFleet(t, ["node-a"]);
+  const page = await fleet.open("/#/events");
+  await page.getByText("Live", { exact: true }).waitFor();
+  const admin = fleet.hosts.get("node-a")?.admin(LVService);
+  await admin?.createLV({ name: "far-away", sizeGb: 1n });
+  const row = page.getByRole("row", { name: /far-away created.*node-a/ });
+  await row.waitFor();
+  await assertAccessible(t, page, "events of a fleet");
+  await keepScreenshot(page, "fleet-events");
+  const volumeHandle = "volumeGroups/sandbox-vg/volumes/far-away";
+  await admin?.createBackup({ backup: { name: "nightly", volumeHandle } });
+  await goTo(page, "Operations");
+  await page
+    .getByRole("row", { name: /far-away.*node-a/ })
+    .first()
+    .waitFor();
+  await keepScreenshot(page, "fleet-operations");
+});

@@ -10,6 +10,7 @@ import { SelectField } from "../../parts/form/select-field.tsx";
 import type { Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { eventColumns, eventRow } from "../../resources/columns/event-columns.tsx";
+import { withHostColumn } from "../../resources/columns/with-host-column.tsx";
 import { Page } from "../../shell/page.tsx";
 
 const hourMs = 3_600_000;
@@ -24,6 +25,11 @@ const spans = [
 
 const filters: readonly Filter<FoldedEvent>[] = [
   { id: "topic", title: "topic", valuesOf: ({ event }) => [event.topic] },
+  {
+    id: "host",
+    title: "host",
+    valuesOf: ({ event: { fleetHost } }) => (fleetHost === "" ? [] : [fleetHost]),
+  },
   { id: "severity", title: "severity", valuesOf: ({ event }) => [eventSeverity(event).text] },
 ];
 
@@ -36,13 +42,14 @@ export function Events() {
   const past = useEventsSince(back === undefined ? undefined : openedAtMs.value - back);
   const live = useComputed(() => (back === undefined ? recentEvents.value : past.value.events));
   const folded = useComputed(() => foldEvents(paused.value ?? live.value));
+  const columns = withHostColumn(eventColumns, ({ event }) => event.fleetHost);
   return (
     <Page title="Events" note={`newest first, up to ${keptEvents}`}>
       {past.value.error !== undefined && <ErrorNote error={past.value.error} />}
       <DataTable
         {...eventRow}
         caption="Events"
-        columns={eventColumns}
+        columns={columns}
         rows={folded.value}
         filters={filters}
         hasTools

@@ -93,7 +93,7 @@ export function hostColumns(hubVersion: string): readonly Column<HostRow>[] {
       id: "labels",
       title: "Labels",
       width: "wide",
-      rank: 2,
+      rank: 3,
       cell: ({ host }) => <Tags of={labelTexts(host.labels)} />,
     },
   ];

@@ -8,6 +8,7 @@ import { latestOperations } from "../../live/latest-operations.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { upToDate } from "../../live/operation-order.ts";
 import { useRead } from "../../live/use-read.ts";
+import { Note } from "../../parts/note.tsx";
 import { operationStateText } from "../../parts/operation/operation-state.ts";
 import { tookText } from "../../parts/operation/took-text.ts";
 import { Paging, usePages } from "../../parts/paging.tsx";
@@ -16,6 +17,7 @@ import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import type { RowAction } from "../../parts/table/table-props.ts";
 import { operationColumns, operationRow } from "../../resources/columns/operation-columns.tsx";
+import { withHostColumn } from "../../resources/columns/with-host-column.tsx";
 import { client, hasRole } from "../../session.ts";
 import { Page } from "../../shell/page.tsx";
 
@@ -36,6 +38,7 @@ const columns: readonly Column<Operation>[] = [
 
 const filters: readonly Filter<Operation>[] = [
   { id: "state", title: "state", valuesOf: ({ state }) => [operationStateText(state)] },
+  { id: "host", title: "host", valuesOf: ({ fleetHost }) => (fleetHost === "" ? [] : [fleetHost]) },
   { id: "kind", title: "kind", valuesOf: ({ kind }) => [kind] },
   { id: "by", title: "started by", valuesOf: ({ actor }) => [actor.replace(/^user\//, "")] },
 ];
@@ -54,15 +57,27 @@ export function OperationHistory() {
     const { value, error } = reading.value;
     return { error, value: value && { ...value, operations: liveOperations(value) } };
   });
+  const shownColumns = withHostColumn(columns, ({ fleetHost }) => fleetHost);
   return (
     <Page title="Operations" note={noteOf(unsettledOperations.value.value ?? [])}>
       <ReadState of={shown}>
-        {({ operations, nextPageToken }) => (
+        {({ operations, nextPageToken, missingHosts }) => (
           <>
+            {missingHosts.length > 0 && (
+              <Note tone="warn" role="status">
+                <ul>
+                  {missingHosts.map(({ host, message }) => (
+                    <li key={host}>
+                      <strong>Operations of {host} are missing:</strong> {message}
+                    </li>
+                  ))}
+                </ul>
+              </Note>
+            )}
             <DataTable
               {...operationRow}
               caption="Operations"
-              columns={columns}
+              columns={shownColumns}
               rows={operations}
               filters={filters}
               actions={hasRole(Role.OPERATOR) ? operationActions : []}

@@ -10,7 +10,7 @@ import {
   proposeRetry,
 } from "../../action/operation-changes.ts";
 import { dismissedOperations, dismissOperation } from "../../live/dismissed-operations.ts";
-import { inventory } from "../../live/inventory.ts";
+import { resourceAt } from "../../live/inventory.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { useOperation } from "../../live/use-operation.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -110,7 +110,8 @@ function Steps({ operation: { steps, error } }: { readonly operation: Operation 
 }
 
 function Facts({ operation }: { readonly operation: Operation }) {
-  const { id, resource, actor, rpc, host, attempt, createdAt, startedAt, endedAt, result } = operation;
+  const { id, resource, fleetHost, actor, rpc, host, attempt, createdAt, startedAt, endedAt, result } =
+    operation;
   return (
     <>
       <Panel title="Details">
@@ -121,7 +122,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
           </dd>
           <dt>Resource</dt>
           <dd>
-            <ResourceName name={resource} />
+            <ResourceName host={fleetHost} name={resource} />
           </dd>
           <dt>Started by</dt>
           <dd>{actor.replace(/^user\//, "")}</dd>
@@ -130,7 +131,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
             <code>{rpc}</code>
           </dd>
           <dt>Host</dt>
-          <dd>{host || "any host"}</dd>
+          <dd>{fleetHost || host || "any host"}</dd>
           <dt>Attempts</dt>
           <dd>{attempt}</dd>
           <dt>Requested</dt>
@@ -162,8 +163,8 @@ function Facts({ operation }: { readonly operation: Operation }) {
 }
 
 /** The resource, as a link while it exists and has a page. */
-function ResourceName({ name }: { readonly name: string }) {
-  const path = pathOfResource(inventory.value.resources.get(name));
+function ResourceName({ host, name }: { readonly host: string; readonly name: string }) {
+  const path = pathOfResource(resourceAt(host, name));
   const text = <code>{name}</code>;
   return path === undefined ? text : <Link href={`~${path}`}>{text}</Link>;
 }

@@ -28,13 +28,13 @@ export function NearlyFullPanel({ of }: { readonly of: readonly FullResource[] }
 function FullLine({ of: { resource, usedPercent, freeBytes } }: { readonly of: FullResource }) {
   const { title, labels } = resource;
   const kind = kindOf(resource);
-  const place = resource.host || kind.placeOf?.(resource) || labels.host;
+  const place = kind.placeOf?.(resource) || labels.host;
   return (
     <li>
       <Status kind={fullness(usedPercent)} text={`${Math.round(usedPercent)} % used`} />
       <span class="grow title one-line">
         <Link href={`~${pathOfResource(resource)}`}>{title}</Link>{" "}
-        <span class="quiet">{[kind.title, place].filter(Boolean).join(", ")}</span>
+        <span class="quiet">{[resource.host, kind.title, place].filter(Boolean).join(", ")}</span>
       </span>
       <Meter percent={usedPercent} label={`${title}, in use`} />
       <span class="soft figure">{freeBytes === undefined ? "—" : `${sizeText(freeBytes)} free`}</span>

@@ -17,7 +17,8 @@ export interface FoldedEvent {
 export function foldEvents(events: readonly Event[]): readonly FoldedEvent[] {
   const folded = new Map<string, FoldedEvent>();
   for (const event of events) {
-    const key = event.detail.case === "operation" ? event.detail.value.id : `${event.type} ${event.resource}`;
+    const { type, resource, fleetHost, detail } = event;
+    const key = detail.case === "operation" ? detail.value.id : `${type} ${resource} ${fleetHost}`;
     const before = folded.get(key);
     folded.set(
       key,

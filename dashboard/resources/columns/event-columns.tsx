@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
-import { inventory } from "../../live/inventory.ts";
+import { resourceAt } from "../../live/inventory.ts";
 import { eventSeverity } from "../../parts/event/event-severity.ts";
 import type { FoldedEvent } from "../../parts/event/fold-events.ts";
 import type { Column } from "../../parts/table/column.ts";
@@ -42,26 +42,26 @@ export const eventRow = {
   titleOf: ({ event }: FoldedEvent) => titleOf(event),
   pathOf: ({ event }: FoldedEvent) => pathOf(event),
   statusOf: ({ event }: FoldedEvent) => eventSeverity(event),
-  textOf: ({ event }: FoldedEvent) => `${event.type} ${event.resource} ${eventText(event)}`,
+  textOf: ({ event }: FoldedEvent) =>
+    `${event.type} ${event.resource} ${event.fleetHost} ${eventText(event)}`,
 };
 
 function titleOf(event: Event): string {
-  return eventTitle(event, nameOf(event.resource));
+  return eventTitle(event, nameOf(event));
 }
 
 /** The resource's title; its name's last part if it is gone. */
-function nameOf(resource: string): string {
-  return inventory.value.resources.get(resource)?.title ?? resourceTitle(resource);
+function nameOf({ fleetHost, resource }: Event): string {
+  return resourceAt(fleetHost, resource)?.title ?? resourceTitle(resource);
 }
 
 /** The resource of an event, or the one it belongs to: a pod for one of its containers. */
-function resourceOf(name: string): Resource | undefined {
-  return (
-    inventory.value.resources.get(name) ?? inventory.value.resources.get(name.replace(/\/[^/]+\/[^/]+$/, ""))
-  );
+function resourceOf({ fleetHost, resource }: Event): Resource | undefined {
+  return resourceAt(fleetHost, resource) ?? resourceAt(fleetHost, resource.replace(/\/[^/]+\/[^/]+$/, ""));
 }
 
-function pathOf({ operationId, detail, resource }: Event): string {
+function pathOf(event: Event): string {
+  const { operationId, detail } = event;
   const id = detail.case === "operation" ? detail.value.id : operationId;
-  return id === "" ? (pathOfResource(resourceOf(resource)) ?? "/events") : `/operations/${id}`;
+  return id === "" ? (pathOfResource(resourceOf(event)) ?? "/events") : `/operations/${id}`;
 }

@@ -51,6 +51,6 @@ export const operationRow = {
   titleOf: operationTitle,
   pathOf: ({ id }: Operation) => `/operations/${id}`,
   statusOf: ({ state }: Operation) => ({ kind: operationStatus(state), text: operationStateText(state) }),
-  textOf: ({ kind, resource, actor, message, error }: Operation) =>
-    `${kind} ${resource} ${actor} ${message} ${error?.message ?? ""}`,
+  textOf: ({ kind, resource, fleetHost, actor, message, error }: Operation) =>
+    `${kind} ${resource} ${fleetHost} ${actor} ${message} ${error?.message ?? ""}`,
 };

@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { keyOfResource } from "../../../host/key-of-resource.ts";
 import { isFailedExit } from "../../../parts/event/event-severity.ts";
 import { localClock } from "../../../parts/text/local-time.ts";
 import { type Problem, ranks } from "./problem.ts";
@@ -19,17 +20,18 @@ interface Exits {
 /**
  * Returns one problem for each pod whose containers end with an error again and again.
  * @param events newest first
- * @param isThere reports whether a pod, by its resource, still exists
+ * @param isThere reports whether a pod, by `keyOfResource`, still exists
  */
 export function exitProblems(
   events: readonly Event[],
   nowMs: number,
-  isThere: (resource: string) => boolean,
+  isThere: (key: string) => boolean,
 ): readonly Problem[] {
   const exits = new Map<string, Exits>();
   for (const event of events) {
     if (event.detail.case === "pod" && isFailedExit(event.detail.value.exitCode)) {
-      const pod = event.resource.replace(/\/containers\/.*$/, "");
+      const name = event.resource.replace(/\/containers\/.*$/, "");
+      const pod = keyOfResource({ host: event.fleetHost, name });
       const before = exits.get(pod);
       exits.set(pod, { count: (before?.count ?? 0) + 1, first: event, last: before?.last ?? event });
     }
@@ -44,7 +46,7 @@ export function exitProblems(
         rank: ranks.repeated,
         title: `Pod ${name} exited ${count} times`,
         cause: `${container}, exit code ${exitCode}, since ${localClock(new Date(atMs(first)))}`,
-        place: last.host,
+        place: last.fleetHost || last.host,
         sinceMs: atMs(last),
       };
     });

@@ -12,7 +12,7 @@ export function operationProblems(
   unsettled: readonly Operation[],
   failed: readonly Operation[],
 ): readonly Problem[] {
-  const changes = Map.groupBy(failed, ({ kind, resource }) => `${kind} ${resource}`);
+  const changes = Map.groupBy(failed, ({ kind, resource, fleetHost }) => `${kind} ${resource} ${fleetHost}`);
   return [
     ...unsettled.filter(({ state }) => state === OperationState.NEEDS_ATTENTION).map(attentionProblem),
     ...[...changes.values()].flatMap(failedProblem),
@@ -51,11 +51,11 @@ function failedProblem(operations: readonly Operation[]): readonly Problem[] {
 }
 
 function problemOf(operation: Operation, operations: readonly Operation[]) {
-  const { id, host, endedAt, startedAt } = operation;
+  const { id, fleetHost, host, endedAt, startedAt } = operation;
   const at = endedAt ?? startedAt;
   return {
     key: id,
-    place: host,
+    place: fleetHost || host,
     sinceMs: at === undefined ? undefined : timestampMs(at),
     path: `/operations/${id}`,
     operations,

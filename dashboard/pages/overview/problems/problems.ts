@@ -23,10 +23,13 @@ import { systemProblems } from "./system-problems.ts";
 /** Everything that needs a person, the most urgent first, live. */
 export const problems = computed<readonly Problem[]>(() => {
   const { resources, ofHosts, problems: domainProblems } = inventory.value;
-  const exits = exitProblems(recentEvents.value, nowMs.value, (pod) => resources.has(pod)).map((problem) => {
-    const pod = resources.get(problem.key);
-    return { ...problem, path: pathOfResource(pod) };
-  });
+  const podOf = (key: string) => resources.get(key) ?? ofHosts.get(key);
+  const exits = exitProblems(recentEvents.value, nowMs.value, (key) => podOf(key) !== undefined).map(
+    (problem) => {
+      const pod = podOf(problem.key);
+      return { ...problem, path: pathOfResource(pod) };
+    },
+  );
   const isExiting = new Set(exits.map(({ key }) => key));
   const times = problemTimes(recentEvents.value);
   const ofResources = resourceProblems({
@@ -52,13 +55,17 @@ export const problems = computed<readonly Problem[]>(() => {
   ]);
 });
 
-/** Returns when the last problem of each resource was reported, in milliseconds since 1970. @param events newest first */
+/**
+ * Returns when the last problem of each resource was reported, in milliseconds since 1970, by `keyOfResource`.
+ * @param events newest first
+ */
 function problemTimes(events: readonly Event[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const event of events) {
     const { kind } = eventSeverity(event);
-    if (event.at !== undefined && (kind === "failed" || kind === "warn") && !times.has(event.resource)) {
-      times.set(event.resource, timestampMs(event.at));
+    const key = keyOfResource({ host: event.fleetHost, name: event.resource });
+    if (event.at !== undefined && (kind === "failed" || kind === "warn") && !times.has(key)) {
+      times.set(key, timestampMs(event.at));
     }
   }
   return times;

@@ -80,7 +80,9 @@ function problemOf(resource: Resource, text: ResourceText, cause: string | undef
 }
 
 function problemOfMany(first: Resource, group: readonly Resource[], text: ResourceText): Problem {
-  const names = group.slice(0, shownNames).map(({ title }) => title);
+  const names = group
+    .slice(0, shownNames)
+    .map(({ title, host }) => (host === "" ? title : `${title} on ${host}`));
   const reasons = new Set(group.map(({ reason }) => reason).filter(Boolean));
   const list = `${names.join(", ")} and ${group.length - names.length} more`;
   const [, page = ""] = group.some(({ host }) => host !== "")

@@ -6,9 +6,10 @@ import { EventSchema } from "../../../../../gen/hostplane/v1/event_pb.ts";
 
 const minuteMs = 60_000;
 
-function exit(atMs: number, exitCode: number, pod = "1") {
+function exit(atMs: number, exitCode: number, pod = "1", fleetHost = "") {
   return create(EventSchema, {
     type: "container.exited",
+    fleetHost,
     resource: `pods/${pod}/containers/worker`,
     at: timestampFromMs(atMs),
     detail: { case: "pod", value: { name: `job-${pod}`, container: "worker", exitCode } },
@@ -45,5 +46,16 @@ test("stops, pods that are gone and exits that are long ago are none", async (t)
   t.same(
     exitProblems(thrice(3), 30 * minuteMs, () => true),
     [],
+  );
+});
+
+test("pods of the same name on different hosts have their own counts", async (t) => {
+  const events = [3, 2, 1].flatMap((minute) => [
+    exit(minute * minuteMs, 3, "1", "node-a"),
+    ...(minute === 1 ? [] : [exit(minute * minuteMs, 3, "1", "node-b")]),
+  ]);
+  t.match(
+    exitProblems(events, 4 * minuteMs, () => true),
+    [{ key: "node-a:pods/1", title: "Pod job-1 exited 3 times", place: "node-a" }],
   );
 });

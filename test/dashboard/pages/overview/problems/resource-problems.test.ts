@@ -85,3 +85,28 @@ test("many resources in the same state are one problem", async (t) => {
   ]);
   t.equal(problemsOf(volumes.slice(0, 3)).length, 3);
 });
+
+test("resources of different hosts have problems of their own, and only an OSD of the same cluster explains its health", async (t) => {
+  const osd = (host: string, title: string, health: ResourceHealth) =>
+    resource({ type: "osd", title, host, state: health === OK ? "up, in" : "down, in", health });
+  const cluster = (host: string) =>
+    resource({ type: "cephCluster", title: "ceph", host, state: "HEALTH_WARN", health: DEGRADED });
+  const problems = problemsOf([
+    osd("node-1", "osd.1", FAILED),
+    osd("node-2", "osd.1", FAILED),
+    cluster("node-1"),
+    cluster("node-2"),
+    cluster("node-3"),
+  ]);
+  t.same(
+    problems.map(({ key }) => key).sort(),
+    ["node-1:osds/osd.1", "node-2:osds/osd.1", "node-3:cephClusters/ceph"],
+    "the cluster of node-3 has no OSD that is down",
+  );
+  const [many] = problemsOf(["a", "b", "c", "d"].map((host) => osd(host, "osd.0", FAILED)));
+  t.match(many, {
+    title: "4 OSDs: down, in",
+    cause: "osd.0 on a, osd.0 on b, osd.0 on c and 1 more",
+    path: "/resources?state=down%2C%20in",
+  });
+});
