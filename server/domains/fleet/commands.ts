@@ -1,13 +1,12 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
   FleetService,
-  type Host,
   HostSchema,
   MembershipSchema,
   MembershipService,
 } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { BackendHealth, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
 import { change, list, type Noun, show } from "../../cli/table/command.ts";
+import { hostSystemsText } from "../../cli/table/host-systems-text.ts";
 import { argument, duration, nameOf, option, optionList, word } from "../../cli/table/parameter.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
@@ -42,7 +41,7 @@ export const hostNoun: Noun = {
         CONNECTED: (item) => (item.connected ? "yes" : "no"),
         "LAST SEEN": (item) => timeText(item.lastSeenAt),
         VERSION: (item) => item.report?.version ?? "",
-        SYSTEMS: systemsText,
+        SYSTEMS: hostSystemsText,
         LABELS: (item) => labelsText(item.labels),
       },
     }),
@@ -125,16 +124,6 @@ export const hostNoun: Noun = {
     }),
   ],
 };
-
-/** Names the systems of a host that are on; those that do not work are marked. */
-function systemsText({ report }: Host): string {
-  return (report?.backends ?? [])
-    .filter(
-      ({ kind, domain }) => kind === BackendKind.REAL || (kind === BackendKind.SANDBOX && domain !== "store"),
-    )
-    .map(({ name, health }) => (health === BackendHealth.OK ? name : `${name}!`))
-    .join(", ");
-}
 
 function labelMessages(words: readonly string[]): { name: string; value: string }[] {
   return Object.entries(labelsFromWords(words)).map(([name, value]) => ({ name, value }));

@@ -7,6 +7,7 @@ import {
 import { LVService, VGService, type WatchItem, WatchItemSchema } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { change, list, type Noun, show, watch } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
+import { inventoryNotes } from "../../cli/table/inventory-notes.ts";
 import {
   argument,
   choice,
@@ -45,6 +46,7 @@ export const volumeNoun: Noun = {
       schema: ResourceSchema,
       items: (response) => response.resources,
       columns: {
+        HOST: "host",
         NAME: "title",
         TYPE: "type",
         GROUP: groupOf,
@@ -54,7 +56,8 @@ export const volumeNoun: Noun = {
         TAGS: (item) => tagsOf(item).join(","),
       },
       id: (item) => item.title,
-      notes: ({ problems }) => problems.map(({ domain, message }) => `${domain}: ${message}`),
+      optionalColumns: ["HOST"],
+      notes: inventoryNotes,
       watch: watchResources(...filter.types),
     }),
     show({
@@ -65,9 +68,14 @@ export const volumeNoun: Noun = {
       request: (values) => ({ filter: { ...filter, search: values.volume } }),
       schema: ResourceSchema,
       item: ({ resources }, values) => {
-        const found = resources.find(({ title }) => title === values.volume);
+        const named = resources.filter(({ title }) => title === values.volume);
+        const [found, ...others] = named;
         if (found === undefined) {
           throw new Error(`volume ${values.volume} not found`);
+        }
+        if (others.some(({ host }) => host !== found.host)) {
+          const hosts = named.map(({ host }) => host).join(", ");
+          throw new Error(`several hosts have a volume ${values.volume}: add --host with one of ${hosts}`);
         }
         return found;
       },
@@ -75,6 +83,7 @@ export const volumeNoun: Noun = {
       view: (item) => ({
         facts: [
           ["name", item.title],
+          ["host", item.host],
           ["type", item.type],
           ["group", groupOf(item)],
           ["state", item.state],

@@ -14,6 +14,8 @@ import {
 
 /** A gateway whose admin socket tests can call. */
 export interface MemberUnderTest extends GatewayUnderTest {
+  /** Its data directory. */
+  readonly data: string;
   /** Returns a client on the admin socket. */
   admin<S extends DescService>(service: S): Client<S>;
 }
@@ -32,7 +34,7 @@ export async function startMemberUnderTest(
     baseUrl: "http://localhost",
     nodeOptions: { socketPath: join(data, "sandbox", "admin.sock") },
   });
-  return { ...started, admin: (service) => createClient(service, transport) };
+  return { ...started, data, admin: (service) => createClient(service, transport) };
 }
 
 /** Starts a hub on free ports of loopback. */
