@@ -1,8 +1,8 @@
 import { Argument, type Command, Option } from "commander";
 import { completeNames } from "./completion/completed-names.ts";
-import { withTargetFlags } from "./config/config-flags.ts";
+import { withHostFlags, withTargetFlags } from "./config/config-flags.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { canWait } from "./render.ts";
-import type { EngineOptions } from "./run-command.ts";
 import type { Command as Row } from "./table/command.ts";
 import { isRead } from "./table/is-read.ts";
 import type { ExitCode } from "./table/output.ts";
@@ -17,14 +17,17 @@ import type { CommandContext } from "./target/with-session.ts";
 export function addCommands(
   noun: Command,
   rows: readonly Row[],
-  context: CommandContext,
+  context: CommandContext & { readonly isFleetWide: boolean },
   onExit: (code: ExitCode) => void,
 ): void {
   for (const row of rows) {
     const command = row.name === "" ? noun : noun.command(row.name);
     addParameters(command.description(row.summary), row.parameters);
-    addEngineOptions(command, row);
+    addEngineOptions(command, row, !context.isFleetWide);
     withTargetFlags(command);
+    if (!context.isFleetWide) {
+      withHostFlags(command);
+    }
     command.action(async (...args: unknown[]) => {
       const options = command.opts() as EngineOptions & Readonly<Record<string, unknown>>;
       const values = valuesFrom(row.parameters, args, options);
@@ -85,7 +88,7 @@ function withParser<Of extends Argument | Option>(
   return target;
 }
 
-function addEngineOptions(command: Command, row: Row): void {
+function addEngineOptions(command: Command, row: Row, hasHosts: boolean): void {
   const { rendering, method, isPlannable, destroys, watch } = row;
   const isChange = method !== undefined && !isRead(method);
   command.addOption(outputOption());
@@ -101,6 +104,8 @@ function addEngineOptions(command: Command, row: Row): void {
   }
   if (destroys) {
     command.option("-y, --yes", "do not ask for confirmation");
+  } else if (isChange && hasHosts) {
+    command.option("-y, --yes", "with --host-label: do not ask for confirmation");
   }
 }
 

@@ -71,10 +71,10 @@ export async function createProgram(
             .replaceAll(/\s*\n\s*/g, " "),
         ),
     });
-  for (const [name, { group, summary, load }] of Object.entries(nouns)) {
+  for (const [name, { group, summary, load, isFleetWide = false }] of Object.entries(nouns)) {
     const noun = program.command(name).description(summary).helpGroup(group);
     if (loaded.includes(name)) {
-      addCommands(noun, (await load()).commands, { output, version }, onExit);
+      addCommands(noun, (await load()).commands, { output, version, isFleetWide }, onExit);
     }
   }
   program.commandsGroup("Remote gateways:");

@@ -1,8 +1,17 @@
 import type { Command, Help, Option } from "commander";
-import { withTargetFlags } from "./config/config-flags.ts";
+import { withHostFlags, withTargetFlags } from "./config/config-flags.ts";
 
 /** Options that most commands have; they are described once. */
-const commonFlags = ["--config", "--data", "--set", "--sandbox", "--context", "--output"];
+const commonFlags = [
+  "--config",
+  "--data",
+  "--set",
+  "--sandbox",
+  "--context",
+  "--host",
+  "--host-label",
+  "--output",
+];
 
 const intro = `# Command line
 
@@ -24,7 +33,7 @@ with \`hostplane login\`. \`hostplane help NOUN VERB\` prints what this page say
 /** Formats all commands as the page docs/reference/command-line.md. */
 export function markdownFromProgram(program: Command): string {
   const help = program.createHelp();
-  const target = withTargetFlags(program.createCommand("common"));
+  const target = withHostFlags(withTargetFlags(program.createCommand("common")));
   const common = [...target.options, ...(sampleOutputOption(program, help) ?? [])];
   const sections = help
     .visibleCommands(program)

@@ -50,7 +50,30 @@ export async function confirmChange(
   return isConfirmed;
 }
 
-async function planIfPossible(
+/**
+ * Shows the plans of a change on several hosts, and asks once. Returns whether the answer is yes.
+ * @param plans by the names of the hosts; undefined for a change without a plan
+ */
+export async function confirmOnHosts(
+  plans: readonly (readonly [host: string, plan: PlanResponse | undefined])[],
+  printer: Printer,
+): Promise<boolean> {
+  for (const [host, plan] of plans) {
+    for (const line of plan === undefined ? ["no plan"] : planLines(plan)) {
+      process.stderr.write(`${host}: ${line}\n`);
+    }
+  }
+  const isConfirmed = await confirms(
+    `Continue on ${plans.length === 1 ? "this host" : `these ${plans.length} hosts`}?`,
+  );
+  if (!isConfirmed) {
+    printer.err("not confirmed; nothing was changed");
+  }
+  return isConfirmed;
+}
+
+/** Returns the plan of a call; undefined if the change has none. @throws ConnectError when the call would be refused */
+export async function planIfPossible(
   session: Session,
   method: Method,
   request: object,

@@ -62,7 +62,7 @@ export async function printList(
 }
 
 function printTable(
-  { schema, columns, below }: RenderingOf<"list">,
+  { schema, columns, optionalColumns = [], below }: RenderingOf<"list">,
   items: readonly Message[],
   values: object,
   printer: Printer,
@@ -73,8 +73,12 @@ function printTable(
       typeof cell === "string" ? fieldText(schema, item, cell) : cell(item),
     ),
   );
+  const isShown = head.map(
+    (name, index) => !optionalColumns.includes(name) || rows.some((row) => row[index] !== ""),
+  );
+  const shown = (cells: readonly string[]) => cells.filter((_cell, index) => isShown[index]);
   printer.table(
-    { head, rows },
+    { head: shown(head), rows: rows.map(shown) },
     items.map((item) => below?.(item, values) ?? []),
   );
 }

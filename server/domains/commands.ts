@@ -5,6 +5,8 @@ export interface LazyNoun {
   /** Heading in the help of the program. */
   readonly group: string;
   readonly summary: string;
+  /** Whether its commands are the hub's own in a fleet, and never those of a host. */
+  readonly isFleetWide?: boolean;
   load(): Promise<Noun>;
 }
 
@@ -50,6 +52,7 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
   host: {
     group: overview,
     summary: "manage the hosts of a fleet, and this gateway as one of them",
+    isFleetWide: true,
     load: async () => (await import("./fleet/commands.ts")).hostNoun,
   },
   volume: {
@@ -95,16 +98,19 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
   user: {
     group: access,
     summary: "manage users and their roles",
+    isFleetWide: true,
     load: async () => (await import("./auth/commands.ts")).userNoun,
   },
   token: {
     group: access,
     summary: "manage API tokens",
+    isFleetWide: true,
     load: async () => (await import("./auth/commands.ts")).tokenNoun,
   },
   key: {
     group: access,
     summary: "manage the keys that sign logins",
+    isFleetWide: true,
     load: async () => (await import("./auth/commands.ts")).keyNoun,
   },
   audit: {

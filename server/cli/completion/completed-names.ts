@@ -5,6 +5,9 @@ const nouns = new WeakMap<object, string>();
 /** The noun of the names of contexts, which are not resources of a gateway. */
 export const contextNoun = "context";
 
+/** The noun of the names of hosts. */
+export const hostNoun = "host";
+
 /** Has an argument or option completed with the names of a noun's resources. */
 export function completeNames<Of extends Argument | Option>(target: Of, noun: string): Of {
   nouns.set(target, noun);

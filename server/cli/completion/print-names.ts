@@ -9,7 +9,7 @@ import {
   selectedContext,
   type TargetOptions,
 } from "../target/with-session.ts";
-import { contextNoun } from "./completed-names.ts";
+import { contextNoun, hostNoun } from "./completed-names.ts";
 
 /** A shell must not wait for a gateway that is away. */
 const timeoutMs = 1_000;
@@ -31,7 +31,10 @@ export async function printNames(
   output: Output,
 ): Promise<ExitCode> {
   const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, timeoutMs, []).unref());
-  const requested = noun === contextNoun ? contextNames() : resourceNames(nouns[noun], targetIn(words));
+  const requested =
+    noun === contextNoun
+      ? contextNames()
+      : resourceNames(nouns[noun], targetIn(words), noun === hostNoun ? [] : valuesOf("--host", words));
   const names = await Promise.race([requested.catch(() => []), late]);
   for (const name of names) {
     output.out(name);
@@ -44,12 +47,18 @@ async function contextNames(): Promise<readonly string[]> {
   return [localContext, ...Object.keys(contexts)];
 }
 
-async function resourceNames(noun: LazyNoun | undefined, options: TargetOptions): Promise<readonly string[]> {
+/** @param host at most one: the host of the fleet that has the resources */
+async function resourceNames(
+  noun: LazyNoun | undefined,
+  options: TargetOptions,
+  [host]: readonly string[],
+): Promise<readonly string[]> {
   const reference = (await noun?.load())?.reference;
   if (reference === undefined) {
     return [];
   }
-  const list = async (session: Session) => completionsOf(reference, session);
+  const list = async (session: Session) =>
+    completionsOf(reference, host === undefined ? session : session.onHost(host));
   const remote = await selectedContext(options);
   if (remote !== undefined) {
     const { openRemoteSession } = await import("../target/remote-gateway.ts");
@@ -71,20 +80,23 @@ async function completionsOf(reference: Reference, session: Session): Promise<re
   return [...new Set(names)].filter((name) => plainName.test(name)).toSorted();
 }
 
-/** Reads the flags that select a gateway, in the forms `--data dir` and `--data=dir`. */
+/** Returns the values of a flag in the forms `--data dir` and `--data=dir`. */
+function valuesOf(flag: string, words: readonly string[]): readonly string[] {
+  return words.flatMap((word, index) => {
+    if (word.startsWith(`${flag}=`)) {
+      return [word.slice(flag.length + 1)];
+    }
+    const next = words[index + 1];
+    return word === flag && next !== undefined ? [next] : [];
+  });
+}
+
+/** Reads the flags that select a gateway. */
 function targetIn(words: readonly string[]): TargetOptions {
-  const valuesOf = (flag: string) =>
-    words.flatMap((word, index) => {
-      if (word.startsWith(`${flag}=`)) {
-        return [word.slice(flag.length + 1)];
-      }
-      const next = words[index + 1];
-      return word === flag && next !== undefined ? [next] : [];
-    });
-  const [config] = valuesOf("--config");
-  const [data] = valuesOf("--data");
-  const [context] = valuesOf("--context");
-  const set = valuesOf("--set");
+  const [config] = valuesOf("--config", words);
+  const [data] = valuesOf("--data", words);
+  const [context] = valuesOf("--context", words);
+  const set = valuesOf("--set", words);
   return {
     ...(config === undefined ? {} : { config }),
     ...(data === undefined ? {} : { data }),

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { completeNames, contextNoun } from "../completion/completed-names.ts";
+import { completeNames, contextNoun, hostNoun } from "../completion/completed-names.ts";
 
 /** Heading of the options that select the gateway. */
 const gatewayGroup = "Gateway:";
@@ -24,6 +24,21 @@ export function withTargetFlags(command: Command): Command {
   return withConfigFlags(command.optionsGroup(gatewayGroup))
     .option("--sandbox", "use the sandbox of the data directory")
     .addOption(completeNames(context, contextNoun));
+}
+
+/** Adds the flags of commands that a hub can make on its hosts. */
+export function withHostFlags(command: Command): Command {
+  const host = new Option("--host <name>", "on this host of the fleet; the gateway is its hub");
+  return command
+    .addOption(completeNames(host, hostNoun).conflicts("hostLabel"))
+    .addOption(
+      new Option(
+        "--host-label <name=value>",
+        "on each host of the fleet that has this label; repeatable, for hosts that have all",
+      )
+        .argParser(collect)
+        .conflicts("host"),
+    );
 }
 
 /** Adds the flags of commands that listen, or that inspect what `serve` would use. */

@@ -37,7 +37,11 @@ export async function doctor(
       }
     }
     if (systems.inspectors.length === 0) {
-      output.out("off      systems  none configured: only `hostplane serve --sandbox` can run");
+      const why =
+        config.fleet.hub === undefined
+          ? "only `hostplane serve --sandbox` can run"
+          : "a hub needs none of its own";
+      output.out(`off      systems  none configured: ${why}`);
     }
     return isComplete ? 0 : 1;
   } finally {

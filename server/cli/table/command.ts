@@ -60,6 +60,8 @@ interface ListRendering<Output extends DescMessage, Item extends DescMessage, Gi
   readonly schema: Item;
   readonly items: (response: MessageShape<Output>) => readonly MessageShape<Item>[];
   readonly columns: Columns<MessageShape<Item>>;
+  /** Columns that are left out if they are empty in all rows. */
+  readonly optionalColumns?: readonly string[];
   /** Returns what `-o name` prints; absent: the id or name. */
   readonly id?: (item: MessageShape<Item>) => string;
   /** Returns remarks on the response, for stderr. */

@@ -31,6 +31,8 @@ export interface Session {
     request: MessageInitShape<Input>,
     signal?: AbortSignal,
   ): Promise<Stream<Output>>;
+  /** Returns the same session with another host of the fleet, which the gateway is a hub of. */
+  onHost(host: string): Session;
   /** Path of the admin socket; undefined if the gateway is remote. */
   readonly adminSocket: string | undefined;
 }

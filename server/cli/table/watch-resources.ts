@@ -23,16 +23,18 @@ export function watchInventory<Given>(filterFrom: (values: Given) => object): Wa
     request: (values: Given) => ({ filter: filterFrom(values) }),
     createLines:
       () =>
-      ({ changed, removed }) => [
+      ({ changed, removed, removedOnHosts }) => [
         ...changed.map(resourceLine),
         ...removed.map((name) => printableLine(`${name} removed`)),
+        ...removedOnHosts.map(({ host, name }) => printableLine(`${host}: ${name} removed`)),
       ],
   });
 }
 
 function resourceLine(item: Resource): string {
   const health = enumText(ResourceHealthSchema, item.health);
-  return printableLine(`${item.name} ${item.state}, ${health}: ${figuresText(item)}`);
+  const host = item.host === "" ? "" : `${item.host}: `;
+  return printableLine(`${host}${item.name} ${item.state}, ${health}: ${figuresText(item)}`);
 }
 
 /** Formats figures as `size 2 GiB, used 40 %`. */

@@ -5,23 +5,28 @@ import type { Session } from "../table/session.ts";
 /** A gateway that hangs must not hang its callers. A change runs to its end in any case, so its outcome is waited for. */
 export const readTimeoutMs = 60_000;
 
-/** Creates a session that calls through a transport. */
-export function createTransportSession(transport: Transport, adminSocket?: string): Session {
+/**
+ * Creates a session that calls through a transport.
+ * @param host of the fleet; undefined: the gateway itself
+ */
+export function createTransportSession(transport: Transport, adminSocket?: string, host?: string): Session {
+  const header = host === undefined ? undefined : { "hostplane-host": host };
   return {
     adminSocket,
+    onHost: (other) => createTransportSession(transport, adminSocket, other),
     call: (method, request) =>
-      transport.unary(method, undefined, isRead(method) ? readTimeoutMs : undefined, undefined, request),
+      transport.unary(method, undefined, isRead(method) ? readTimeoutMs : undefined, header, request),
     async follow(method, request, signal) {
-      const { message, header } = await transport.stream(
+      const answer = await transport.stream(
         method,
         signal,
         undefined,
-        undefined,
+        header,
         (async function* () {
           yield request;
         })(),
       );
-      return { messages: message, header };
+      return { messages: answer.message, header: answer.header };
     },
   };
 }

@@ -6,8 +6,8 @@ import {
   MembershipSchema,
   MembershipService,
 } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { BackendHealth, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
 import { change, list, type Noun, show } from "../../cli/table/command.ts";
+import { hostSystemsText } from "../../cli/table/host-systems-text.ts";
 import { argument, duration, nameOf, option, optionList, word } from "../../cli/table/parameter.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
@@ -42,7 +42,7 @@ export const hostNoun: Noun = {
         CONNECTED: connectedText,
         "LAST SEEN": (item) => timeText(item.lastSeenAt),
         VERSION: (item) => item.report?.version ?? "",
-        SYSTEMS: systemsText,
+        SYSTEMS: hostSystemsText,
         LABELS: (item) => labelsText(item.labels),
         PROBLEM: "problem",
       },
@@ -133,16 +133,6 @@ function connectedText({ connected, hubs }: Host): string {
     return "yes";
   }
   return hubs.length === 0 ? "no" : `to ${hubs.join(", ")} only`;
-}
-
-/** Names the systems of a host that are on; those that do not work are marked. */
-function systemsText({ report }: Host): string {
-  return (report?.backends ?? [])
-    .filter(
-      ({ kind, domain }) => kind === BackendKind.REAL || (kind === BackendKind.SANDBOX && domain !== "store"),
-    )
-    .map(({ name, health }) => (health === BackendHealth.OK ? name : `${name}!`))
-    .join(", ");
 }
 
 function labelMessages(words: readonly string[]): { name: string; value: string }[] {

@@ -1,22 +1,25 @@
 import {
   InventoryService,
-  type ListResourcesResponse,
   type ResourceHealth,
   ResourceHealthSchema,
   ResourceSchema,
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { list, type Noun } from "../../cli/table/command.ts";
+import { inventoryNotes } from "../../cli/table/inventory-notes.ts";
 import { argumentList, enumChoice, option, optionList, word } from "../../cli/table/parameter.ts";
 import { figuresText, watchInventory } from "../../cli/table/watch-resources.ts";
 
 const parameters = {
   type: argumentList("only these types, e.g. volume pod", word("type"), { isRequired: false }),
-  search: option("only resources in whose name, type, title, state or labels all words occur", word("words")),
+  search: option(
+    "only resources in whose name, type, title, state, labels or host all words occur",
+    word("words"),
+  ),
   state: optionList("only this state, as the table shows it", word("state")),
   health: optionList("only this health", enumChoice("health", ResourceHealthSchema, { hasUnknown: true })),
   label: optionList("only with this label: `key` or `key=value`", word("label")),
   order: option(
-    "name (default), title, type, state, health or a figure; `desc` reverses: 'size desc'",
+    "name (default), host, title, type, state, health or a figure; `desc` reverses: 'size desc'",
     word("key"),
   ),
 };
@@ -41,6 +44,7 @@ export const getNoun: Noun = {
       schema: ResourceSchema,
       items: (response) => response.resources,
       columns: {
+        HOST: "host",
         TYPE: "type",
         TITLE: "title",
         STATE: "state",
@@ -52,7 +56,8 @@ export const getNoun: Noun = {
             .join(" "),
         NAME: "name",
       },
-      notes: problemLines,
+      optionalColumns: ["HOST"],
+      notes: inventoryNotes,
       watch: watchInventory(filterFrom),
     }),
   ],
@@ -71,8 +76,4 @@ function filterFrom({ type, search = "", state, health, label }: Filters) {
 function labelFrom(text: string): readonly [string, string] {
   const end = text.indexOf("=");
   return end === -1 ? [text, ""] : [text.slice(0, end), text.slice(end + 1)];
-}
-
-function problemLines({ problems }: ListResourcesResponse): string[] {
-  return problems.map(({ domain, message }) => `${domain}: ${message}`);
 }

@@ -51,12 +51,15 @@ export const operationNoun: Noun = {
       schema: OperationSchema,
       items: (response) => response.operations,
       columns: {
+        HOST: "fleetHost",
         ID: "id",
         KIND: "kind",
         RESOURCE: "resource",
         REQUESTED: "createdAt",
         STATE: operationSummary,
       },
+      optionalColumns: ["HOST"],
+      notes: (response) => response.missingHosts.map(({ message }) => message),
     }),
     show({
       name: "show",

@@ -14,6 +14,8 @@ import {
 
 /** A gateway whose admin socket tests can call. */
 export interface MemberUnderTest extends GatewayUnderTest {
+  /** Its data directory. */
+  readonly data: string;
   /** Returns a client on the admin socket. */
   admin<S extends DescService>(service: S): Client<S>;
 }
@@ -31,7 +33,7 @@ export async function startMemberUnderTest(
     baseUrl: "http://localhost",
     nodeOptions: { socketPath: join(data, options.isReal === true ? "" : "sandbox", "admin.sock") },
   });
-  return { ...started, admin: (service) => createClient(service, transport) };
+  return { ...started, data, admin: (service) => createClient(service, transport) };
 }
 
 /** Creates a data directory whose path leaves room for that of a socket, and removes it with the test. */

@@ -44,7 +44,21 @@ test("with nothing configured, only the gateway is checked", async (t) => {
   t.match(stdout, /^ok {7}config {3}no file: no mistakes$/m);
   t.match(stdout, /^ok {7}gateway {2}data directory .* is writable$/m);
   t.match(stdout, /^ok {7}gateway {2}127\.0\.0\.1:0 is free$/m);
-  t.match(stdout, /^off {6}systems /m);
+  t.match(stdout, /^off {6}systems {2}none configured: only `hostplane serve --sandbox` can run$/m);
+});
+
+test("a hub needs no systems of its own", async (t) => {
+  const { code, stdout } = await hostplane([
+    "doctor",
+    "--listen",
+    "127.0.0.1:0",
+    "--data",
+    await shortDirectory(t),
+    "--set",
+    "fleet.hub.listen=127.0.0.1:0",
+  ]);
+  t.equal(code, 0);
+  t.match(stdout, /^off {6}systems {2}none configured: a hub needs none of its own$/m);
 });
 
 test("configuration errors exit with 2", async (t) => {
