@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/volume.proto.
  */
 export const file_hostplane_v1_volume: GenFile = /*@__PURE__*/
-  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKBAQoVQ3JlYXRlU25hcHNob3RSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhQKDGRldmljZV9jbGFzcxgDIAEoCRITCgtzcGFjZV9ieXRlcxgEIAEoAxIRCglyZWFkX29ubHkYBSABKAgSDAoEdGFncxgGIAMoCSI+ChZDcmVhdGVTbmFwc2hvdFJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSwoTUmVuYW1lVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIQCghuZXdfbmFtZRgDIAEoCSI8ChRSZW5hbWVWb2x1bWVSZXNwb25zZRIkCgZ2b2x1bWUYASABKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIkgKFFNldFZvbHVtZVRhZ3NSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEgwKBHRhZ3MYAyADKAkiPQoVU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUqtgEKClZvbHVtZUtpbmQSGwoXVk9MVU1FX0tJTkRfVU5TUEVDSUZJRUQQABIWChJWT0xVTUVfS0lORF9MSU5FQVIQARIUChBWT0xVTUVfS0lORF9USElOEAISGAoUVk9MVU1FX0tJTkRfU05BUFNIT1QQAxIUChBWT0xVTUVfS0lORF9SQUlEEAQSFgoSVk9MVU1FX0tJTkRfTUlSUk9SEAUSFQoRVk9MVU1FX0tJTkRfQ0FDSEUQBip3CgtWb2x1bWVPd25lchIcChhWT0xVTUVfT1dORVJfVU5TUEVDSUZJRUQQABIYChRWT0xVTUVfT1dORVJfVE9QT0xWTRABEhQKEFZPTFVNRV9PV05FUl9DU0kQAhIaChZWT0xVTUVfT1dORVJfSE9TVFBMQU5FEAMyyQMKDVZvbHVtZVNlcnZpY2USVwoLTGlzdFZvbHVtZXMSIC5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLkxpc3RWb2x1bWVzUmVzcG9uc2UiA5ACARJRCglHZXRWb2x1bWUSHi5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVxdWVzdBofLmhvc3RwbGFuZS52MS5HZXRWb2x1bWVSZXNwb25zZSIDkAIBElsKDkNyZWF0ZVNuYXBzaG90EiMuaG9zdHBsYW5lLnYxLkNyZWF0ZVNuYXBzaG90UmVxdWVzdBokLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlc3BvbnNlElUKDFJlbmFtZVZvbHVtZRIhLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXF1ZXN0GiIuaG9zdHBsYW5lLnYxLlJlbmFtZVZvbHVtZVJlc3BvbnNlElgKDVNldFZvbHVtZVRhZ3MSIi5ob3N0cGxhbmUudjEuU2V0Vm9sdW1lVGFnc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlYgZwcm90bzM", [file_hostplane_v1_inventory]);
+  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKBAQoVQ3JlYXRlU25hcHNob3RSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhQKDGRldmljZV9jbGFzcxgDIAEoCRITCgtzcGFjZV9ieXRlcxgEIAEoAxIRCglyZWFkX29ubHkYBSABKAgSDAoEdGFncxgGIAMoCSI+ChZDcmVhdGVTbmFwc2hvdFJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSwoTUmVuYW1lVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIQCghuZXdfbmFtZRgDIAEoCSI8ChRSZW5hbWVWb2x1bWVSZXNwb25zZRIkCgZ2b2x1bWUYASABKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIkgKFFNldFZvbHVtZVRhZ3NSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEgwKBHRhZ3MYAyADKAkiPQoVU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUinQMKCFRoaW5Qb29sEgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhYKDmRldmljZV9jbGFzc2VzGAMgAygJEhAKCHJlc291cmNlGAQgASgJEgwKBHV1aWQYBSABKAkSEgoKc2l6ZV9ieXRlcxgGIAEoAxIbChNtZXRhZGF0YV9zaXplX2J5dGVzGAcgASgDEhkKDGRhdGFfcGVyY2VudBgIIAEoAUgAiAEBEh0KEG1ldGFkYXRhX3BlcmNlbnQYCSABKAFIAYgBARIUCgx2b2x1bWVfY291bnQYCiABKAUSGQoRcHJvdmlzaW9uZWRfYnl0ZXMYCyABKAMSDgoGYWN0aXZlGAwgASgIEhgKEHBoeXNpY2FsX3ZvbHVtZXMYDSADKAkSDAoEdGFncxgOIAMoCRIsCgZoZWFsdGgYDyABKA4yHC5ob3N0cGxhbmUudjEuUmVzb3VyY2VIZWFsdGgSDQoFc3RhdGUYECABKAlCDwoNX2RhdGFfcGVyY2VudEITChFfbWV0YWRhdGFfcGVyY2VudCIsChRMaXN0VGhpblBvb2xzUmVxdWVzdBIUCgxkZXZpY2VfY2xhc3MYASABKAkiQwoVTGlzdFRoaW5Qb29sc1Jlc3BvbnNlEioKCnRoaW5fcG9vbHMYASADKAsyFi5ob3N0cGxhbmUudjEuVGhpblBvb2wqtgEKClZvbHVtZUtpbmQSGwoXVk9MVU1FX0tJTkRfVU5TUEVDSUZJRUQQABIWChJWT0xVTUVfS0lORF9MSU5FQVIQARIUChBWT0xVTUVfS0lORF9USElOEAISGAoUVk9MVU1FX0tJTkRfU05BUFNIT1QQAxIUChBWT0xVTUVfS0lORF9SQUlEEAQSFgoSVk9MVU1FX0tJTkRfTUlSUk9SEAUSFQoRVk9MVU1FX0tJTkRfQ0FDSEUQBip3CgtWb2x1bWVPd25lchIcChhWT0xVTUVfT1dORVJfVU5TUEVDSUZJRUQQABIYChRWT0xVTUVfT1dORVJfVE9QT0xWTRABEhQKEFZPTFVNRV9PV05FUl9DU0kQAhIaChZWT0xVTUVfT1dORVJfSE9TVFBMQU5FEAMyqAQKDVZvbHVtZVNlcnZpY2USVwoLTGlzdFZvbHVtZXMSIC5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLkxpc3RWb2x1bWVzUmVzcG9uc2UiA5ACARJdCg1MaXN0VGhpblBvb2xzEiIuaG9zdHBsYW5lLnYxLkxpc3RUaGluUG9vbHNSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkxpc3RUaGluUG9vbHNSZXNwb25zZSIDkAIBElEKCUdldFZvbHVtZRIeLmhvc3RwbGFuZS52MS5HZXRWb2x1bWVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlc3BvbnNlIgOQAgESWwoOQ3JlYXRlU25hcHNob3QSIy5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USVQoMUmVuYW1lVm9sdW1lEiEuaG9zdHBsYW5lLnYxLlJlbmFtZVZvbHVtZVJlcXVlc3QaIi5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVzcG9uc2USWAoNU2V0Vm9sdW1lVGFncxIiLmhvc3RwbGFuZS52MS5TZXRWb2x1bWVUYWdzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5TZXRWb2x1bWVUYWdzUmVzcG9uc2ViBnByb3RvMw", [file_hostplane_v1_inventory]);
 
 /**
  * An LVM volume.
@@ -504,6 +504,174 @@ export const SetVolumeTagsResponseSchema: GenMessage<SetVolumeTagsResponse> = /*
   messageDesc(file_hostplane_v1_volume, 10);
 
 /**
+ * A thin pool.
+ *
+ * @generated from message hostplane.v1.ThinPool
+ */
+export type ThinPool = Message<"hostplane.v1.ThinPool"> & {
+  /**
+   * Name of the pool in its volume group.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Volume group.
+   *
+   * @generated from field: string volume_group = 2;
+   */
+  volumeGroup: string;
+
+  /**
+   * Device classes that create volumes in the pool.
+   *
+   * @generated from field: repeated string device_classes = 3;
+   */
+  deviceClasses: string[];
+
+  /**
+   * Resource name, as in events and the inventory, e.g. "volumeGroups/vg0/volumes/pool0".
+   *
+   * @generated from field: string resource = 4;
+   */
+  resource: string;
+
+  /**
+   * LVM's UUID. It stays the same when the pool is renamed.
+   *
+   * @generated from field: string uuid = 5;
+   */
+  uuid: string;
+
+  /**
+   * Size of the data space, in bytes.
+   *
+   * @generated from field: int64 size_bytes = 6;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Size of the metadata space, in bytes.
+   *
+   * @generated from field: int64 metadata_size_bytes = 7;
+   */
+  metadataSizeBytes: bigint;
+
+  /**
+   * Share of the data space in use, from 0 to 100. Unset while the pool is inactive.
+   *
+   * @generated from field: optional double data_percent = 8;
+   */
+  dataPercent?: number | undefined;
+
+  /**
+   * Share of the metadata space in use, from 0 to 100. Unset while the pool is inactive.
+   *
+   * @generated from field: optional double metadata_percent = 9;
+   */
+  metadataPercent?: number | undefined;
+
+  /**
+   * Number of volumes in the pool, including snapshots.
+   *
+   * @generated from field: int32 volume_count = 10;
+   */
+  volumeCount: number;
+
+  /**
+   * Sum of the sizes of these volumes, in bytes. If all of them were written completely, the pool would need this much.
+   *
+   * @generated from field: int64 provisioned_bytes = 11;
+   */
+  provisionedBytes: bigint;
+
+  /**
+   * Whether the pool is active.
+   *
+   * @generated from field: bool active = 12;
+   */
+  active: boolean;
+
+  /**
+   * Physical volumes that contain its data and metadata, sorted.
+   *
+   * @generated from field: repeated string physical_volumes = 13;
+   */
+  physicalVolumes: string[];
+
+  /**
+   * LVM tags, sorted.
+   *
+   * @generated from field: repeated string tags = 14;
+   */
+  tags: string[];
+
+  /**
+   * Whether the pool is intact.
+   *
+   * @generated from field: hostplane.v1.ResourceHealth health = 15;
+   */
+  health: ResourceHealth;
+
+  /**
+   * State in LVM's terms: "active", "inactive", or the fault, e.g. "outOfDataSpace".
+   *
+   * @generated from field: string state = 16;
+   */
+  state: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ThinPool.
+ * Use `create(ThinPoolSchema)` to create a new message.
+ */
+export const ThinPoolSchema: GenMessage<ThinPool> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 11);
+
+/**
+ * The thin pools to return.
+ *
+ * @generated from message hostplane.v1.ListThinPoolsRequest
+ */
+export type ListThinPoolsRequest = Message<"hostplane.v1.ListThinPoolsRequest"> & {
+  /**
+   * The pool of this device class. Empty means all pools in the volume groups of all classes.
+   *
+   * @generated from field: string device_class = 1;
+   */
+  deviceClass: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ListThinPoolsRequest.
+ * Use `create(ListThinPoolsRequestSchema)` to create a new message.
+ */
+export const ListThinPoolsRequestSchema: GenMessage<ListThinPoolsRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 12);
+
+/**
+ * Thin pools of the host.
+ *
+ * @generated from message hostplane.v1.ListThinPoolsResponse
+ */
+export type ListThinPoolsResponse = Message<"hostplane.v1.ListThinPoolsResponse"> & {
+  /**
+   * Ordered by volume group and name.
+   *
+   * @generated from field: repeated hostplane.v1.ThinPool thin_pools = 1;
+   */
+  thinPools: ThinPool[];
+};
+
+/**
+ * Describes the message hostplane.v1.ListThinPoolsResponse.
+ * Use `create(ListThinPoolsResponseSchema)` to create a new message.
+ */
+export const ListThinPoolsResponseSchema: GenMessage<ListThinPoolsResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 13);
+
+/**
  * Type of a volume.
  *
  * @generated from enum hostplane.v1.VolumeKind
@@ -628,7 +796,7 @@ export const VolumeOwnerSchema: GenEnum<VolumeOwner> = /*@__PURE__*/
  */
 export const VolumeService: GenService<{
   /**
-   * Returns the volumes, ordered by volume group and name. Thin pools are not volumes.
+   * Returns the volumes, ordered by volume group and name. Thin pools are not volumes; ListThinPools returns them.
    *
    * @generated from rpc hostplane.v1.VolumeService.ListVolumes
    */
@@ -636,6 +804,16 @@ export const VolumeService: GenService<{
     methodKind: "unary";
     input: typeof ListVolumesRequestSchema;
     output: typeof ListVolumesResponseSchema;
+  },
+  /**
+   * Returns the thin pools, ordered by volume group and name.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.ListThinPools
+   */
+  listThinPools: {
+    methodKind: "unary";
+    input: typeof ListThinPoolsRequestSchema;
+    output: typeof ListThinPoolsResponseSchema;
   },
   /**
    * Returns one volume.

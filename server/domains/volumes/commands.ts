@@ -1,4 +1,4 @@
-import { VolumeSchema, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
+import { ThinPoolSchema, VolumeSchema, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService, VGService, type WatchItem, WatchItemSchema } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { change, list, type Noun, show, watch } from "../../cli/table/command.ts";
 import {
@@ -16,7 +16,15 @@ import { printableLine } from "../../cli/table/printable-line.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
 import { watchInventory } from "../../cli/table/watch-resources.ts";
-import { factsOf, kindText, ownerNamed, ownerText, stateText, usedText } from "./cli/volume-texts.ts";
+import {
+  factsOf,
+  kindText,
+  ownerNamed,
+  ownerText,
+  percentText,
+  stateText,
+  usedText,
+} from "./cli/volume-texts.ts";
 
 const volumes = inventoryReference("volume", "volume", anyName);
 
@@ -83,6 +91,26 @@ export const volumeNoun: Noun = {
       },
       id: ({ name }) => name,
       view: (item) => ({ facts: factsOf(item) }),
+    }),
+    list({
+      name: "pools",
+      summary: "list the thin pools with their use",
+      method: VolumeService.method.listThinPools,
+      schema: ThinPoolSchema,
+      items: (response) => response.thinPools,
+      columns: {
+        NAME: "name",
+        GROUP: "volumeGroup",
+        CLASSES: ({ deviceClasses }) => deviceClasses.join(","),
+        SIZE: ({ sizeBytes }) => sizeText(sizeBytes),
+        USED: ({ dataPercent }) => percentText(dataPercent),
+        METADATA: ({ metadataPercent }) => percentText(metadataPercent),
+        VOLUMES: ({ volumeCount }) => String(volumeCount),
+        PROVISIONED: ({ provisionedBytes }) => sizeText(provisionedBytes),
+        STATE: "state",
+      },
+      id: ({ name }) => name,
+      watch: watchInventory(() => ({ types: ["thinPool"] })),
     }),
     list({
       name: "classes",

@@ -94,6 +94,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.BackupService/RestoreBackup": "operator",
   "hostplane.v1.BackupService/DeleteBackup": "admin",
   "hostplane.v1.VolumeService/ListVolumes": "viewer",
+  "hostplane.v1.VolumeService/ListThinPools": "viewer",
   "hostplane.v1.VolumeService/GetVolume": "viewer",
   "hostplane.v1.VolumeService/CreateSnapshot": "operator",
   "hostplane.v1.VolumeService/RenameVolume": "operator",

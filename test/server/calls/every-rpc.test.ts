@@ -84,6 +84,13 @@ const served: readonly Row[] = [
     "NOT_FOUND",
     "DEVICE_CLASS_NOT_FOUND",
   ),
+  answers("hostplane.v1.VolumeService/ListThinPools", {}, {}),
+  refuses(
+    "hostplane.v1.VolumeService/ListThinPools",
+    { deviceClass: "hdd" },
+    "NOT_FOUND",
+    "DEVICE_CLASS_NOT_FOUND",
+  ),
   answers(
     "hostplane.v1.VolumeService/GetVolume",
     { name: "sandbox-db" },

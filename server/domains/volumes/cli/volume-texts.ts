@@ -27,7 +27,12 @@ export function ownerText({ owner }: Volume): string {
 
 /** Formats the share in use of a thin volume or snapshot; empty for other volumes. */
 export function usedText({ dataPercent }: Volume): string {
-  return dataPercent === undefined ? "" : `${dataPercent.toFixed(1)} %`;
+  return percentText(dataPercent);
+}
+
+/** Formats a percentage; empty if it is not known. */
+export function percentText(percent: number | undefined): string {
+  return percent === undefined ? "" : `${percent.toFixed(1)} %`;
 }
 
 /** Formats the state of a volume, e.g. `active, open`. */

@@ -42,7 +42,7 @@ export function listVolumes(state: LvmState, deviceClasses: readonly DeviceClass
       const pool = pools.get(`${volume.volumeGroupName}/${volume.thinPoolName}`);
       return volumeMessage(volume, { pool, deviceClasses });
     })
-    .sort((one, other) => compare(one.volumeGroup, other.volumeGroup) || compare(one.name, other.name));
+    .sort(compareNames);
 }
 
 function volumeMessage(
@@ -79,6 +79,16 @@ function volumeMessage(
     health: healthMessages[healthOf(volume)],
     state: stateOf({ health: volume.health, active }),
   } satisfies MessageInitShape<typeof VolumeSchema>;
+}
+
+interface NamedInGroup {
+  readonly volumeGroup: string;
+  readonly name: string;
+}
+
+/** Orders by group and name. */
+export function compareNames(one: NamedInGroup, other: NamedInGroup): number {
+  return compare(one.volumeGroup, other.volumeGroup) || compare(one.name, other.name);
 }
 
 /** Compares names by code unit, as LVM orders them in the C locale. */

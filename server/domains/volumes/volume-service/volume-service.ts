@@ -4,6 +4,7 @@ import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import {
+  ListThinPoolsResponseSchema,
   type ListVolumesRequest,
   ListVolumesResponseSchema,
   VolumeOwner,
@@ -15,6 +16,7 @@ import { createSharedAnswers } from "../../../rpc/streams/shared-answers.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { setSnapshotAge } from "../service.ts";
 import type { Volumes } from "../volumes.ts";
+import { listThinPools } from "./thin-pool-list.ts";
 import { listVolumes, type VolumeMessage } from "./volume-list.ts";
 import type { VolumeServiceChanges } from "./volume-service-changes.ts";
 
@@ -22,22 +24,42 @@ import type { VolumeServiceChanges } from "./volume-service-changes.ts";
 export function createVolumeService(volumes: Volumes, changes: VolumeServiceChanges): ServiceRegistration {
   const { deviceClasses } = volumes;
   const lists = createSharedAnswers(ListVolumesResponseSchema);
+  const pools = createSharedAnswers(ListThinPoolsResponseSchema);
+
+  /**
+   * Returns the state of LVM.
+   * @param className the class whose group or pool must exist; empty: none
+   * @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE
+   */
+  async function readOf(className: string, signal: AbortSignal): Promise<Snapshot<LvmState>> {
+    const deviceClass = className === "" ? undefined : findDeviceClass(deviceClasses, className);
+    const check = (read: Snapshot<LvmState>) => {
+      if (deviceClass !== undefined) {
+        assertResolved(deviceClass, read.value);
+      }
+      return read;
+    };
+    return volumes.check(check, signal);
+  }
+
   return registerService(VolumeService, {
     ...handlersOf(changes),
     async listVolumes(request, call) {
       assertOwner(request);
-      const deviceClass =
-        request.deviceClass === "" ? undefined : findDeviceClass(deviceClasses, request.deviceClass);
       const { deviceClass: className, name, owner, origin } = request;
-      const snapshot = await volumes.check((read) => {
-        if (deviceClass !== undefined) {
-          assertResolved(deviceClass, read.value);
-        }
-        return read;
-      }, call.signal);
+      const snapshot = await readOf(className, call.signal);
       setSnapshotAge(call, snapshot);
       return lists.of(snapshot.value, JSON.stringify([className, name, owner, origin]), () => ({
         volumes: listVolumes(snapshot.value, deviceClasses).filter((volume) => isListed(volume, request)),
+      }));
+    },
+    async listThinPools({ deviceClass: className }, call) {
+      const snapshot = await readOf(className, call.signal);
+      setSnapshotAge(call, snapshot);
+      return pools.of(snapshot.value, className, () => ({
+        thinPools: listThinPools(snapshot.value, deviceClasses).filter(
+          (pool) => className === "" || pool.deviceClasses.includes(className),
+        ),
       }));
     },
     async getVolume({ name, deviceClass: className }, call) {

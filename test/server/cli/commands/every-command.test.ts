@@ -42,6 +42,7 @@ const samples: Readonly<Record<string, Sample>> = {
   plan: { args: ["hostplane.v1.StoragePoolService/BackUpStoragePool"], prints: /^plan: storagePool\.backup/ },
   "volume list": { args: ["-o", "name"], prints: /^sandbox-db\nsandbox-web$/m },
   "volume show": { args: ["sandbox-db"], prints: /^size +5 GiB\n/m },
+  "volume pools": { prints: /^NAME +GROUP +CLASSES/ },
   "volume classes": { prints: /^sandbox-ssd +16 GiB/m },
   "volume create": {
     args: ["new", "--size", "1GiB", "--tag", "a=b"],

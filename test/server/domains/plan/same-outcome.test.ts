@@ -6,6 +6,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
+import { VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import type { Systems } from "../../../../server/gateway/systems.ts";
 import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
@@ -64,6 +65,15 @@ const request = fc.oneof(
     .map((json: JsonObject) => ({ method: LVService.method.createLV, json })),
   fc.record({ ...place, sizeGb }).map((json: JsonObject) => ({ method: LVService.method.resizeLV, json })),
   fc.record(place).map((json: JsonObject) => ({ method: LVService.method.removeLV, json })),
+  fc
+    .record({ ...place, source: name, spaceBytes: oneOf(0n, 1n, gib, 40n * gib, -1n).map(String) })
+    .map((json: JsonObject) => ({ method: VolumeService.method.createSnapshot, json })),
+  fc
+    .record({ ...place, newName: name })
+    .map((json: JsonObject) => ({ method: VolumeService.method.renameVolume, json })),
+  fc
+    .record({ ...place, tags: fc.array(oneOf("a", "b=1", "bad tag"), { maxLength: 2 }) })
+    .map((json: JsonObject) => ({ method: VolumeService.method.setVolumeTags, json })),
 );
 
 /** Returns the refusal of a call or a plan; undefined when it succeeds. */

@@ -10,7 +10,7 @@ import { createCall } from "../../../rpc/call/call-under-test.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 import { createVolumesUnderTest } from "../volumes-under-test.ts";
 
-const { listVolumes, getVolume } = VolumeService.method;
+const { listVolumes, listThinPools, getVolume } = VolumeService.method;
 const gib = 1n << 30n;
 const uuid = "5c2a3e0e-7d0c-4a59-8f2b-1f6b4f0a9c11";
 
@@ -184,4 +184,63 @@ test("callers share one list per state", async (t) => {
   const call = createSubject([thin]);
   t.equal(await call(listVolumes), await call(listVolumes));
   t.not(await call(listVolumes), await call(listVolumes, { name: "thin" }));
+});
+
+test("a thin pool has its use, classes and the sizes of its volumes", async (t) => {
+  const facts = {
+    kind: "thinPool",
+    sizeBytes: 4n * gib,
+    metadataSizeBytes: 8n << 20n,
+    devicePaths: ["/dev/a", "/dev/b"],
+    tags: ["fast"],
+  } as const;
+  const call = createSubject([
+    volumeOf("vg1", "pool", { ...facts, health: "outOfDataSpace" }),
+    volumeOf("vg0", "pool", { ...facts, active: true, dataPercent: 75.5, metadataPercent: 10 }),
+    volumeOf("vg0", "spare", { kind: "thinPool" }),
+    volumeOf("foreign", "pool", facts),
+    thin,
+    volumeOf("vg0", "thin-2", { kind: "thinVolume", thinPoolName: "pool", sizeBytes: 9n * gib }),
+    volumeOf("vg1", "thin-3", { kind: "thinVolume", thinPoolName: "pool" }),
+  ]);
+  const { thinPools } = await call(listThinPools);
+  t.same(
+    thinPools.map(({ volumeGroup, name, deviceClasses }) => [volumeGroup, name, deviceClasses]),
+    [
+      ["vg0", "pool", ["thin"]],
+      ["vg0", "spare", []],
+      ["vg1", "pool", ["only-thin"]],
+    ],
+  );
+  t.match(thinPools[0], {
+    resource: "volumeGroups/vg0/volumes/pool",
+    sizeBytes: 4n * gib,
+    metadataSizeBytes: 8n << 20n,
+    dataPercent: 75.5,
+    metadataPercent: 10,
+    volumeCount: 2,
+    provisionedBytes: 10n * gib,
+    active: true,
+    physicalVolumes: ["/dev/a", "/dev/b"],
+    tags: ["fast"],
+    state: "active",
+    health: ResourceHealth.OK,
+  });
+  t.match(thinPools[2], {
+    dataPercent: undefined,
+    metadataPercent: undefined,
+    volumeCount: 1,
+    active: false,
+    state: "outOfDataSpace",
+    health: ResourceHealth.FAILED,
+  });
+  t.same(
+    (await call(listThinPools, { deviceClass: "only-thin" })).thinPools.map(({ volumeGroup }) => volumeGroup),
+    ["vg1"],
+  );
+  t.same((await call(listThinPools, { deviceClass: "thick" })).thinPools, [], "a thick class has no pool");
+  await t.rejects(call(listThinPools, { deviceClass: "gone" }), {
+    name: "InfraError",
+    reason: "VOLUME_GROUP_GONE",
+  });
 });
