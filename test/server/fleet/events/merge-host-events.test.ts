@@ -1,8 +1,8 @@
 import type { Client } from "@connectrpc/connect";
-import { type Test, test } from "tap";
+import { test } from "tap";
+import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import { type Event, EventService } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { FleetService } from "../../../../gen/hostplane/v1/fleet_pb.ts";
-import { OperationService } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
 import { rpcErrorOf } from "../../harness/rpc-error.ts";
@@ -15,13 +15,15 @@ import {
 
 type SubscribeRequest = Parameters<Client<typeof EventService>["subscribe"]>[0];
 
-/** Subscribes on a gateway's admin socket. The subscription ends with the test. */
-function subscribe(t: Test, member: MemberUnderTest, request: SubscribeRequest = {}) {
+const deviceClass = "sandbox-ssd";
+
+/** Subscribes on a gateway's admin socket. The subscription ends with the gateway. */
+function subscribe(member: MemberUnderTest, request: SubscribeRequest = {}) {
   const leaving = new AbortController();
-  t.teardown(() => leaving.abort());
   const stream = member.admin(EventService).subscribe(request, { signal: leaving.signal });
   const messages = stream[Symbol.asyncIterator]();
   return {
+    leave: () => leaving.abort(),
     /** Resolves when the subscription has begun. */
     async begun(): Promise<void> {
       await messages.next();
@@ -39,28 +41,22 @@ function subscribe(t: Test, member: MemberUnderTest, request: SubscribeRequest =
 }
 
 function createVolume(member: MemberUnderTest, name: string) {
-  return member.admin(LVService).createLV({ name, sizeGb: 1n, deviceClass: "sandbox-ssd" });
+  return member.admin(LVService).createLV({ name, sizeGb: 1n, deviceClass });
 }
 
 const isCreated = ({ type }: Event) => type === "volume.created";
 
-/** Resolves when the hub merges the events of a host: an event of the host has arrived. */
+/** Resolves when the hub merges the events of a host: it changes volumes until the hub has an event of it. */
 async function untilMerged(hub: MemberUnderTest, agent: MemberUnderTest, host: string): Promise<void> {
-  const stream = hub.admin(EventService).subscribe({ fleetHosts: [host] });
-  let count = 0;
-  const creating = setInterval(() => {
-    count += 1;
-    createVolume(agent, `probe-${count}`).catch(() => {});
-  }, 100);
-  try {
-    for await (const { message } of stream) {
-      if (message.case === "event") {
-        return;
-      }
-    }
-  } finally {
-    clearInterval(creating);
-  }
+  const events = subscribe(hub, { fleetHosts: [host] });
+  const first = events.next(() => true);
+  const lv = agent.admin(LVService);
+  do {
+    await lv.createLV({ name: "probe", sizeGb: 1n, deviceClass });
+    await lv.removeLV({ name: "probe", deviceClass });
+  } while (!(await isSettledWithin(first, 200)));
+  await first;
+  events.leave();
 }
 
 test("a hub has the events of its hosts in its own log, with the name of the host", async (t) => {
@@ -69,7 +65,7 @@ test("a hub has the events of its hosts in its own log, with the name of the hos
     startMemberUnderTest(t, { host: "one" }),
     startMemberUnderTest(t, { host: "two" }),
   ]);
-  const all = subscribe(t, hub);
+  const all = subscribe(hub);
   await all.begun();
   await joinFleet(hub, agents[0], "node-1");
   await joinFleet(hub, agents[1], "node-2");
@@ -81,7 +77,7 @@ test("a hub has the events of its hosts in its own log, with the name of the hos
   });
   await untilMerged(hub, agents[0], "node-1");
   await untilMerged(hub, agents[1], "node-2");
-  const second = subscribe(t, hub, { fleetHosts: ["node-2"] });
+  const second = subscribe(hub, { fleetHosts: ["node-2"] });
   await second.begun();
   await createVolume(agents[0], "first");
   await createVolume(agents[1], "second");
@@ -95,13 +91,17 @@ test("a hub has the events of its hosts in its own log, with the name of the hos
     detail: { case: "volume", value: { name: "first" } },
   });
   t.ok(first.fleetHostAt, "the time at the host");
-  t.match(await second.next(({ fleetHost }) => fleetHost !== ""), { fleetHost: "node-2" });
-  t.match(await second.next(isOf("second")), { fleetHost: "node-2" }, "of one host only");
+  const hosts = new Set<string>();
+  await second.next((event) => {
+    hosts.add(event.fleetHost);
+    return isOf("second")(event);
+  });
+  t.same([...hosts], ["node-2"], "of one host only");
 
-  const resumed = subscribe(t, hub, { start: { case: "cursor", value: first.cursor } });
+  const resumed = subscribe(hub, { start: { case: "cursor", value: first.cursor } });
   t.match(await resumed.next(isCreated), { fleetHost: "node-2" }, "continues after a cursor of the hub");
 
-  t.match(await rpcErrorOf(subscribe(t, hub, { fleetHosts: ["Node_1"] }).begun()), {
+  t.match(await rpcErrorOf(subscribe(hub, { fleetHosts: ["Node_1"] }).begun()), {
     code: "INVALID_ARGUMENT",
     reason: "INVALID_FIELD",
     message: /fleet_hosts\[0\]/,
@@ -113,7 +113,7 @@ test("operations of a host have their facts", async (t) => {
   const agent = await startMemberUnderTest(t, { host: "one" });
   await joinFleet(hub, agent, "node-1");
   await untilMerged(hub, agent, "node-1");
-  const operations = subscribe(t, hub, { topics: ["operations"] });
+  const operations = subscribe(hub, { topics: ["operations"] });
   await operations.begun();
   for await (const _message of agent.admin(OperationsService).createBackup({})) {
     // It ends with the operation.
@@ -121,13 +121,6 @@ test("operations of a host have their facts", async (t) => {
   const event = await operations.next(() => true);
   t.match(event, { type: "operation.changed", fleetHost: "node-1", detail: { case: "operation" } });
   t.equal(event.detail.case === "operation" && event.detail.value.id, event.operationId);
-  t.match(
-    await rpcErrorOf(
-      hub.admin(OperationService).watchOperation({ id: event.operationId })[Symbol.asyncIterator]().next(),
-    ),
-    { reason: "OPERATION_NOT_FOUND" },
-    "it is no operation of the hub",
-  );
 });
 
 test("a removed host is no longer followed; a new host of its name is", async (t) => {
@@ -136,7 +129,7 @@ test("a removed host is no longer followed; a new host of its name is", async (t
     startMemberUnderTest(t, { host: "one" }),
     startMemberUnderTest(t, { host: "two" }),
   ]);
-  const all = subscribe(t, hub);
+  const all = subscribe(hub);
   await all.begun();
   await joinFleet(hub, agent, "node-1");
   await untilMerged(hub, agent, "node-1");
@@ -146,5 +139,6 @@ test("a removed host is no longer followed; a new host of its name is", async (t
   t.match(removed, { topic: "fleet", resource: "hosts/node-1", fleetHost: "" });
   await joinFleet(hub, successor, "node-1");
   await untilMerged(hub, successor, "node-1");
+  await createVolume(successor, "seen");
   t.match(await all.next(isCreated), { host: "two", fleetHost: "node-1" }, "nothing of the removed host");
 });
