@@ -8,11 +8,7 @@ import { configSchema } from "../../server/gateway/config/schema.ts";
 import type { Gateway } from "../../server/gateway/gateway.ts";
 import { startGateway } from "../../server/gateway/start-gateway.ts";
 import type { MethodRule } from "../../server/rpc/call/method-rule.ts";
-import {
-  createHostsUnderTest,
-  type HostsUnderTest,
-  openLink,
-} from "../server/fleet/forward/fleet-under-test.ts";
+import { createHostsUnderTest, type HostsUnderTest, openLink } from "../server/harness/hosts-under-test.ts";
 import { conformanceService } from "./conformance-service.ts";
 import {
   type ServerCompatRequest,

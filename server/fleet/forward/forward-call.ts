@@ -95,13 +95,13 @@ export async function forwardCall(arrived: ArrivedCall, options: ForwardOptions)
   }
 }
 
-/** Says why a method that this hub does not know needs the role admin. */
+/** Returns the error of an unknown method for callers who may not call one that only the host may know. */
 function explainUnknown(error: InfraError, method: DescMethod): InfraError {
   if (error.reason !== rpcReasons.ROLE_REQUIRED.id) {
     return error;
   }
-  const message = `this hub does not know ${methodPathOf(method)}: only admins may call methods of hosts with a newer version`;
-  return new InfraError(rpcReasons.ROLE_REQUIRED, message);
+  const message = `unknown method ${methodPathOf(method)}; only admins may call methods that the hub does not know`;
+  return new InfraError(rpcReasons.METHOD_NOT_FOUND, message);
 }
 
 /** Completes the work. An error that the host has reported is in its answer, which is passed like any other. */

@@ -13,6 +13,7 @@ import { eventFrame } from "../../rpc/protocols/sse/event-frame.ts";
 import { connectErrorBody, connectStreamEnd } from "../../rpc/protocols/wire/connect-end.ts";
 import { grpcTrailers, grpcWebEnd } from "../../rpc/protocols/wire/grpc-end.ts";
 import { textOfChunk } from "../../rpc/protocols/wire/grpc-web-text.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 import type { AnswerForm, Unservable, WireForm } from "./wire-form.ts";
 
 /** Sends an error before anything else was sent, in the protocol of the call. */
@@ -27,7 +28,8 @@ export function refuseForwarded(
   if (protocol === "rest") {
     refuseRest(request, response, error, headers);
   } else {
-    refuse(request, response, error, headers, { errorDetails });
+    const isUnknown = error.reason === rpcReasons.METHOD_NOT_FOUND.id;
+    refuse(request, response, error, headers, { errorDetails, ...(isUnknown ? { httpStatus: 404 } : {}) });
   }
 }
 

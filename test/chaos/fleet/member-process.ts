@@ -12,7 +12,7 @@ import type { Test } from "tap";
 import { until } from "../../server/fleet/until.ts";
 import { adminPassword } from "../../server/harness/gateway-under-test.ts";
 
-const program = fileURLToPath(new URL("../../../bin/hostplane.js", import.meta.url));
+const ownProgram = fileURLToPath(new URL("../../../bin/hostplane.js", import.meta.url));
 const execute = promisify(execFile);
 
 /** How a gateway is started. */
@@ -21,6 +21,8 @@ export interface MemberOptions {
   readonly isReal?: boolean;
   /** Starts the program, such as `ip netns exec NAME`. */
   readonly launcher?: readonly string[];
+  /** `bin/hostplane.js` of another version. */
+  readonly program?: string;
 }
 
 /** A gateway, with a sandbox by default, in a process that can be killed and started again with the same data. */
@@ -45,7 +47,7 @@ export function createMemberProcess(
   t: Pick<Test, "teardown">,
   directory: string,
   settings: Readonly<Record<string, unknown>>,
-  { isReal = false, launcher = [] }: MemberOptions = {},
+  { isReal = false, launcher = [], program = ownProgram }: MemberOptions = {},
 ): MemberProcess {
   mkdirSync(directory, { recursive: true });
   const [configFile, data, logFile] = ["hostplane.yaml", "data", "log"].map((name) =>

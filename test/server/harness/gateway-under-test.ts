@@ -11,6 +11,7 @@ import { startGateway } from "../../../server/gateway/start-gateway.ts";
 import { traceLogFields } from "../../../server/observability/active-span.ts";
 import { acceleratorsUnderTest } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
+import { createHostsUnderTest, openLink } from "./hosts-under-test.ts";
 
 /** A gateway for one test, with its log. */
 export interface GatewayUnderTest {
@@ -49,14 +50,47 @@ export interface UnderTestOptions {
   readonly world?: DemoWorld;
 }
 
+/** Whether clients of tests reach their gateway through a hub: `THROUGH_HUB=1 npm run test:foreign`. */
+const isThroughHub = process.env.THROUGH_HUB === "1";
+
 /**
- * Starts a gateway on a free loopback port with its own data directory, and closes it with the test.
+ * Starts a gateway on a free loopback port with its own data directory, and closes it with the test. With `THROUGH_HUB=1` its
+ * listeners are those of a hub, which forwards every call to it.
  * @param settings keys of the configuration file; the sandbox is used unless a domain is configured
  */
-export async function startGatewayUnderTest(
+export function startGatewayUnderTest(
   t: Pick<Test, "teardown" | "fail">,
   settings: Record<string, unknown> = {},
   options: UnderTestOptions = {},
+): Promise<GatewayUnderTest> {
+  return isThroughHub && options.fleetHosts === undefined
+    ? startThroughHub(t, settings, options)
+    : startGatewayItself(t, settings, options);
+}
+
+async function startThroughHub(
+  t: Pick<Test, "teardown" | "fail">,
+  settings: Record<string, unknown>,
+  options: UnderTestOptions,
+): Promise<GatewayUnderTest> {
+  const { listen = [{ address: "127.0.0.1:0" }], cors, ...ofHost } = settings;
+  const host = await startGatewayItself(
+    t,
+    { ...ofHost, fleet: { agent: { ceiling: { role: "admin" } } } },
+    options,
+  );
+  const hosts = createHostsUnderTest();
+  const opened = await openLink(t, "node-1", (connection) => host.gateway.serveHub(connection, "hub"));
+  hosts.set("node-1", opened.link);
+  const listeners = (listen as readonly ListenerSettings[]).map((each) => ({ ...each, fleetHost: "node-1" }));
+  const ofHub = { listen: listeners, ...(cors === undefined ? {} : { cors }) };
+  return startGatewayItself(t, ofHub, { ...options, fleetHosts: hosts });
+}
+
+async function startGatewayItself(
+  t: Pick<Test, "teardown" | "fail">,
+  settings: Record<string, unknown>,
+  options: UnderTestOptions,
 ): Promise<GatewayUnderTest> {
   const listen = (settings.listen as readonly ListenerSettings[] | undefined) ?? [{ address: "127.0.0.1:0" }];
   const config: Config = configSchema.parse({

@@ -11,7 +11,7 @@ import {
 } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { createLinkServer } from "../../../../server/fleet/agent/link-server.ts";
 import { envelopeHeadBytes, envelopeOf } from "../../../../server/rpc/protocols/wire/envelope.ts";
-import { type LinkUnderTest, openLink } from "../forward/fleet-under-test.ts";
+import { type LinkUnderTest, openLink } from "../../harness/hosts-under-test.ts";
 
 /** What a scripted host can answer to FollowEvents. */
 export interface HostAnswer {

@@ -5,9 +5,10 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
 import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { createHostsUnderTest, openLink } from "../../harness/hosts-under-test.ts";
 import { eventStreamProtocols, streamProtocols } from "../../harness/protocols.ts";
 import { rpcErrorOf } from "../../harness/rpc-error.ts";
-import { createHostsUnderTest, logIn, openLink, startFleetUnderTest } from "./fleet-under-test.ts";
+import { logIn, startFleetUnderTest } from "./fleet-under-test.ts";
 
 test("a stream of every protocol ends with a status when its host is lost", async (t) => {
   for (const protocol of [...streamProtocols, ...eventStreamProtocols]) {
