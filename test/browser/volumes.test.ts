@@ -144,6 +144,22 @@ test("several volumes are removed by one plan, and one that cannot be removed do
   await rowOf(page, "two").waitFor();
 });
 
+test("the tags of a volume are set after the plan is shown", async (t) => {
+  const { open } = await startWindows(t);
+  const page = await open();
+  await chooseInRow(page, "sandbox-db", "Tags…");
+  const form = page.getByRole("form", { name: "Set the tags of sandbox-db" });
+  t.equal(await form.getByLabel("Tags").inputValue(), "app=db backup");
+  t.ok(await form.getByRole("button", { name: "Set tags" }).isDisabled(), "nothing to apply yet");
+  await form.getByLabel("Tags").fill("app=db tier=1");
+  await form.getByText("No data is lost.").waitFor();
+  await keepScreenshot(page, "volume-tags");
+  await assertAccessible(t, page, "tags of a volume");
+  await form.getByRole("button", { name: "Set tags" }).click();
+  await untilToast(page, "Set the tags of sandbox-db: done");
+  await page.getByRole("row", { name: /sandbox-db.*app=db.*tier=1/ }).waitFor();
+});
+
 test("a list is searched, filtered and sorted, and its address shows the same list again", async (t) => {
   const { url, open } = await startWindows(t);
   const client = await clientOf(url);

@@ -52,7 +52,7 @@ export function hostColumns(hubVersion: string): readonly Column<HostRow>[] {
     {
       id: "systems",
       title: "Systems",
-      width: "short",
+      width: "figure",
       rank: 2,
       cell: ({ host }) => <Systems of={host} />,
     },
@@ -60,6 +60,8 @@ export function hostColumns(hubVersion: string): readonly Column<HostRow>[] {
       id: "version",
       title: "Version",
       width: "short",
+      // If it differs, the needs say so.
+      rank: 3,
       cell: ({ host: { report } }) =>
         report === undefined ? (
           "—"
@@ -93,7 +95,7 @@ export function hostColumns(hubVersion: string): readonly Column<HostRow>[] {
       id: "labels",
       title: "Labels",
       width: "wide",
-      rank: 3,
+      rank: 2,
       cell: ({ host }) => <Tags of={labelTexts(host.labels)} />,
     },
   ];

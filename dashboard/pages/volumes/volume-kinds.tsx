@@ -69,6 +69,16 @@ const volumeActions: readonly RowAction<Resource>[] = [
     },
   },
   {
+    text: "Tags…",
+    icon: "tag",
+    key: "t",
+    appliesTo: hasClass,
+    run: (volume) => {
+      const SetTags = lazy(async () => (await import("./set-tags.tsx")).SetTags);
+      openPanel(`Tags of ${volume.title}`, () => <SetTags volume={volume} />);
+    },
+  },
+  {
     text: "Remove…",
     icon: "trash",
     key: "delete",
