@@ -6,8 +6,8 @@ import {
   MembershipSchema,
   MembershipService,
 } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { BackendHealth, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
 import { change, list, type Noun, show } from "../../cli/table/command.ts";
-import { hostSystemsText } from "../../cli/table/host-systems-text.ts";
 import { argument, duration, nameOf, option, optionList, word } from "../../cli/table/parameter.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
@@ -42,7 +42,7 @@ export const hostNoun: Noun = {
         CONNECTED: connectedText,
         "LAST SEEN": (item) => timeText(item.lastSeenAt),
         VERSION: (item) => item.report?.version ?? "",
-        SYSTEMS: hostSystemsText,
+        SYSTEMS: systemsText,
         LABELS: (item) => labelsText(item.labels),
         PROBLEM: "problem",
       },
@@ -133,6 +133,17 @@ function connectedText({ connected, hubs }: Host): string {
     return "yes";
   }
   return hubs.length === 0 ? "no" : `to ${hubs.join(", ")} only`;
+}
+
+/** Names the systems of a host that are on, each once; those that do not work are marked. Its store is not one of them. */
+function systemsText({ report }: Host): string {
+  const systems = (report?.backends ?? []).filter(
+    ({ kind, domain }) => domain !== "system" && (kind === BackendKind.REAL || kind === BackendKind.SANDBOX),
+  );
+  const byName = Map.groupBy(systems, ({ name }) => name);
+  return [...byName]
+    .map(([name, all]) => (all.every(({ health }) => health === BackendHealth.OK) ? name : `${name}!`))
+    .join(", ");
 }
 
 function labelMessages(words: readonly string[]): { name: string; value: string }[] {

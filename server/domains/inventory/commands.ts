@@ -1,12 +1,13 @@
 import {
   InventoryService,
+  type ListResourcesResponse,
   type ResourceHealth,
   ResourceHealthSchema,
   ResourceSchema,
 } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { list, type Noun } from "../../cli/table/command.ts";
-import { inventoryNotes } from "../../cli/table/inventory-notes.ts";
 import { argumentList, enumChoice, option, optionList, word } from "../../cli/table/parameter.ts";
+import { timeText } from "../../cli/table/time-text.ts";
 import { figuresText, watchInventory } from "../../cli/table/watch-resources.ts";
 
 const parameters = {
@@ -76,4 +77,16 @@ function filterFrom({ type, search = "", state, health, label }: Filters) {
 function labelFrom(text: string): readonly [string, string] {
   const end = text.indexOf("=");
   return end === -1 ? [text, ""] : [text.slice(0, end), text.slice(end + 1)];
+}
+
+/** Describes the domains and hosts whose resources are missing, old or incomplete, one a line. */
+function inventoryNotes({ problems, hosts }: ListResourcesResponse): string[] {
+  return [
+    ...problems.map(({ host, domain, message }) => `${host === "" ? "" : `${host}: `}${domain}: ${message}`),
+    ...hosts
+      .filter(({ message }) => message !== "")
+      .map(({ message, readTime }) =>
+        readTime === undefined ? message : `${message}; its resources are as of ${timeText(readTime)}`,
+      ),
+  ];
 }

@@ -1,8 +1,10 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
-import { FleetService, type Host, HostSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { InventoryService, ResourceHealth } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import {
+  type HostInventory,
+  HostInventorySchema,
+  InventoryService,
+  ResourceHealth,
+} from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationService, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import {
   type Backend,
@@ -16,10 +18,8 @@ import {
 } from "../../../gen/hostplane/v1/system_pb.ts";
 import { custom, type Noun } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
-import { hostSystemsText } from "../../cli/table/host-systems-text.ts";
 import { jsonOfMessage } from "../../cli/table/message-json.ts";
 import { operationSummary } from "../../cli/table/operation-text.ts";
-import type { Session } from "../../cli/table/session.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 
 /** The gateway and its systems. */
@@ -36,9 +36,9 @@ export const statusNoun: Noun = {
           session.call(OperationService.method.listOperations, waitingForPeople),
         ]);
         const { backends } = systems.message;
-        const hosts = await hostsOf(session);
+        const { hosts } = resources.message;
         const problems = [
-          ...hosts.filter(({ connected }) => !connected).map(({ name }) => `host ${name} is not connected`),
+          ...hosts.filter(({ message }) => message !== "").map(({ message }) => message),
           ...backends.filter(hasProblem).flatMap(problemsOf),
           ...resources.message.problems.map(
             ({ host, domain, message }) => `${hostStart(host)}${domain}: ${message}`,
@@ -54,7 +54,9 @@ export const statusNoun: Noun = {
           printer.document({
             info: jsonOfMessage(GetInfoResponseSchema, info.message),
             ...(jsonOfMessage(ListBackendsResponseSchema, systems.message) as object),
-            ...(hosts.length === 0 ? {} : { hosts: hosts.map((each) => jsonOfMessage(HostSchema, each)) }),
+            ...(hosts.length === 0
+              ? {}
+              : { hosts: hosts.map((each) => jsonOfMessage(HostInventorySchema, each)) }),
             problems,
           });
         } else if (printer.format === "name") {
@@ -80,28 +82,10 @@ export const statusNoun: Noun = {
   ],
 };
 
-/** Reasons for which a gateway returns no hosts: it is no hub, is called through one, or the caller may not see them. */
-const hostless = ["NOT_A_HUB", "NOT_ON_HOSTS", "SERVICE_NOT_ALLOWED"];
+const hostHead = ["HOST", "CONNECTED", "RESOURCES AS OF"];
 
-/** Returns the hosts of a hub; none for any other gateway. */
-async function hostsOf(session: Session): Promise<readonly Host[]> {
-  try {
-    return (await session.call(FleetService.method.listHosts, {})).message.hosts;
-  } catch (error) {
-    const failure = ConnectError.from(error);
-    const [info] = failure.findDetails(ErrorInfoSchema);
-    if (failure.code === Code.Unimplemented || hostless.includes(info?.reason ?? "")) {
-      return [];
-    }
-    throw error;
-  }
-}
-
-const hostHead = ["HOST", "CONNECTED", "LAST SEEN", "VERSION", "SYSTEMS"];
-
-function hostRow(host: Host): string[] {
-  const { name, connected, lastSeenAt, report } = host;
-  return [name, connected ? "yes" : "no", timeText(lastSeenAt), report?.version ?? "", hostSystemsText(host)];
+function hostRow({ host, connected, readTime }: HostInventory): string[] {
+  return [host, connected ? "yes" : "no", timeText(readTime)];
 }
 
 /** Begins a line about a host; empty for the gateway's own. */

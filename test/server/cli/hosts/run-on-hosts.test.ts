@@ -49,7 +49,7 @@ async function startFleet(t: Parameters<typeof startHubUnderTest>[0]) {
   };
 }
 
-test("commands go to one host, to those of a label, or to all", { timeout: 300_000 }, async (t) => {
+test("commands go to one host, to those of a label, or to all", async (t) => {
   const { hub, stopSecond, run } = await startFleet(t);
   const output = async (args: readonly string[]) => {
     const { code, stdout, stderr } = await run(args);
@@ -59,7 +59,6 @@ test("commands go to one host, to those of a label, or to all", { timeout: 300_0
 
   await t.test("one host, by its name", async (t) => {
     t.match(await run(["hypervisor", "list"]), { code: 1, stderr: /name one of its hosts/ });
-    t.match(await run(["volume", "show", "sandbox-web"]), { code: 1, stderr: /node-1, node-2, node-3/ });
     const created = await run(["volume", "create", "only-2", "--size", "1GiB", "--host", "node-2"]);
     t.match(created, { code: 0, stdout: /only-2/ });
     t.match(await output(["volume", "list", "--host", "node-2"]), /only-2/);
@@ -77,12 +76,12 @@ test("commands go to one host, to those of a label, or to all", { timeout: 300_0
     t.match(table, /^HOST +NAME .*\nnode-1 /);
     t.match(table, /^node-2 +only-2 /m);
     t.notMatch(table, /node-3/);
-    const rows: readonly { fleetHost: string; title: string }[] = JSON.parse(
+    const rows: readonly { fleetHost: string; name: string }[] = JSON.parse(
       await output(["volume", "list", ...onRackA, "-o", "json"]),
     );
     t.same([...new Set(rows.map(({ fleetHost }) => fleetHost))], ["node-1", "node-2"]);
     t.same(
-      rows.filter(({ title }) => title === "only-2").map(({ fleetHost }) => fleetHost),
+      rows.filter(({ name }) => name === "only-2").map(({ fleetHost }) => fleetHost),
       ["node-2"],
     );
     t.match(await output(["volume", "list", ...onRackA, "-o", "name"]), /^node-2 .*only-2$/m);
@@ -149,6 +148,9 @@ test("commands go to one host, to those of a label, or to all", { timeout: 300_0
       stderr: /node-2: .*not connected/,
     });
     t.match(await run(["get", "volume"]), { stdout: /^node-2 +volume /m, stderr: /node-2 .* are as of 20/ });
-    t.match(await run(["status"]), { code: 1, stdout: /^problem: host node-2 is not connected$/m });
+    t.match(await run(["status"]), {
+      code: 1,
+      stdout: /^problem: host node-2 cannot be reached: it is not connected/m,
+    });
   });
 });
