@@ -217,6 +217,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "adapters/host",
     "gen",
     "server/fleet",
+    "server/operations",
     "server/rpc",
   ],
   "server/domains/history": [
@@ -270,8 +271,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/fleet",
     "adapters/host",
     "gen",
+    "server/crypto",
     "server/operations",
     "server/rpc",
+    "server/store",
   ],
   "server/domains/pods": [
     "server/cli/table",

@@ -138,7 +138,14 @@ export function nothingToDo(
   kind: string,
   { resource, backend }: Pick<Operation, "resource" | "backend">,
 ): PlannedMutation {
-  return { kind, resource, backend, plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
+  return {
+    kind,
+    resource,
+    backend,
+    plan: { changes: [], losses: [], facts: [] },
+    steps: [],
+    pointOfNoReturn: 0,
+  };
 }
 
 /** Returns the plan of what `check` has described: nothing, if it joins an operation in progress. */

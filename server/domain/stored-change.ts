@@ -1,4 +1,4 @@
-import type { PlannedMutation } from "../operations/mutation.ts";
+import type { PlannedMutation, PlanText } from "../operations/mutation.ts";
 import type { Call } from "../rpc/call/call.ts";
 import type { DryRun } from "../store/transaction.ts";
 import type { Change } from "./change.ts";
@@ -20,11 +20,8 @@ export interface StoredChange<Request, Spec, Result> {
    * @throws InfraError
    */
   apply(spec: Spec, how: DryRun): Promise<Result>;
-  /** Describes the change for people. */
-  describe(
-    spec: Spec,
-    result: Result,
-  ): { readonly changes: readonly string[]; readonly losses?: readonly string[] };
+  /** Describes the change, with the result of its dry run. */
+  describe(spec: Spec, result: Result): Pick<PlanText, "changes"> & Partial<PlanText>;
 }
 
 /**
@@ -39,12 +36,12 @@ export function createStoredChange<Request, Spec, Result, Response>(
     async plan(request): Promise<PlannedMutation> {
       const spec = parse(request, "");
       const result = await apply(spec, { dryRun: true });
-      const { changes, losses = [] } = describe(spec, result);
+      const { changes, losses = [], facts = [] } = describe(spec, result);
       return {
         kind,
         resource: resourceOf(request),
         backend: "store",
-        plan: { changes, losses },
+        plan: { changes, losses, facts },
         steps: [{ name: kind, command: [] }],
         pointOfNoReturn: 0,
       };

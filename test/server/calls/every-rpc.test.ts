@@ -551,6 +551,18 @@ const served: readonly Row[] = [
     { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } },
     { kind: "volumes.remove", resource: "volumeGroups/sandbox-vg/volumes/sandbox-web", steps: [{}] },
   ),
+  answers(
+    "hostplane.v1.PlanService/CreatePlan",
+    { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } },
+    { plan: { method: "proto.LVService/RemoveLV", plan: { kind: "volumes.remove" } } },
+  ),
+  answers(
+    "hostplane.v1.PlanService/ListPlans",
+    { pageSize: 1 },
+    { plans: [{ request: { name: "sandbox-web" } }] },
+  ),
+  refuses("hostplane.v1.PlanService/GetPlan", { id: "none" }, "NOT_FOUND", "PLAN_NOT_FOUND"),
+  refuses("hostplane.v1.PlanService/DeletePlan", { id: "none" }, "NOT_FOUND", "PLAN_NOT_FOUND"),
   refuses("hostplane.v1.FleetService/ListHosts", {}, "FAILED_PRECONDITION", "NOT_A_HUB"),
   refuses("hostplane.v1.FleetService/WatchHosts", {}, "FAILED_PRECONDITION", "NOT_A_HUB"),
   refuses("hostplane.v1.FleetService/CallHosts", {}, "FAILED_PRECONDITION", "NOT_A_HUB"),

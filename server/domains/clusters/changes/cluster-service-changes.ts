@@ -48,7 +48,7 @@ function createRotateKubeconfig(kubeconfigs: Kubeconfigs): ClusterServiceChanges
         kind,
         resource: clusterResource(name),
         backend: "store",
-        plan: { changes: [change], losses: [] },
+        plan: { changes: [change], losses: [], facts: [] },
         steps: [{ name: kind, command: [] }],
         pointOfNoReturn: 0,
       };

@@ -219,6 +219,7 @@ function joinedPlan(
   const plan = {
     changes: parts.flatMap(({ plan }) => plan.changes),
     losses: parts.flatMap(({ plan }) => plan.losses),
+    facts: parts.flatMap(({ plan }) => plan.facts),
   };
   return { plan, steps, pointOfNoReturn };
 }

@@ -40,6 +40,13 @@ const samples: Readonly<Record<string, Sample>> = {
   "operation retry": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },
   "operation commands": { args: ["00000000-0000-4000-8000-000000000000"], ...nothing },
   plan: { args: ["hostplane.v1.StoragePoolService/BackUpStoragePool"], prints: /^plan: storagePool\.backup/ },
+  "plan create": {
+    args: ["hostplane.v1.StoragePoolService/BackUpStoragePool"],
+    prints: /^digest +[\da-f]{64}$/m,
+  },
+  "plan list": { args: ["-o", "name"], prints: /^[\da-f-]{36}$/m },
+  "plan show": { args: ["00000000-0000-4000-8000-000000000000"], code: 1, prints: /does not exist/ },
+  "plan delete": { args: ["00000000-0000-4000-8000-000000000000"], code: 1, prints: /does not exist/ },
   "volume list": { args: ["-o", "name"], prints: /^sandbox-db\nsandbox-web$/m },
   "volume show": { args: ["sandbox-db"], prints: /^size +5 GiB\n/m },
   "volume pools": { prints: /^NAME +GROUP +CLASSES/ },

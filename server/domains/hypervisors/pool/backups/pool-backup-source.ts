@@ -2,6 +2,7 @@ import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
 import type { BackupSource, RestoreRequest, RestoreSpec } from "../../../../backups/backup-source.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "../../../../backups/repository-place.ts";
+import { factsOfBackup } from "../../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../../backups/stored-backups.ts";
 import { type LongChange, registerLongChange } from "../../../../domain/long-change.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
@@ -80,6 +81,7 @@ function createRestoreToPool(
             `the volume ${name} of ${describeSize(BigInt(sizeBytes))} is created in the storage pool, and filled from ${from}`,
           ],
           losses: [],
+          facts: factsOfBackup(row),
         },
         steps: [
           step("locate"),

@@ -1,0 +1,28 @@
+import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { startPurge } from "../../store/purge.ts";
+import { createPlanCall } from "./plan-call.ts";
+import { createPlansOnHosts } from "./plan-on-hosts.ts";
+import { createSavedPlans } from "./saved-plans.ts";
+import { createPlanService } from "./service.ts";
+
+/** Creates the plans of all domains that are served so far. */
+export function servePlans(context: DomainContext): DomainServices {
+  const { store, planSeal, planDigestKey, ruleOf, log } = context;
+  const services = context.services.map(({ service }) => service);
+  const planners = [...context.served.values()].flatMap((domain) => domain.planners);
+  const planCall = createPlanCall({ services, planners, ruleOf });
+  const savedPlans = createSavedPlans({ store, seal: planSeal, digestKey: planDigestKey });
+  const { hosts } = context.fleet;
+  const onHosts = createPlansOnHosts(hosts && { name: context.host, hosts });
+  return {
+    registrations: [createPlanService({ planCall, onHosts, savedPlans })],
+    planners: [],
+    backends: [],
+    beginSchedules() {
+      const purge = startPurge(savedPlans.purge, (error) =>
+        log.warn("expired plans could not be removed", error),
+      );
+      return { close: () => purge.stop() };
+    },
+  };
+}
