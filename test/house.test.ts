@@ -87,6 +87,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/rpc/call": [
     "adapters/host",
     "gen",
+    "server/operations/mutation.ts",
     "server/rpc/errors",
     "server/rpc/protocols/http/client-certificate.ts",
     "server/rpc/protocols/http/http-exchange.ts",
@@ -124,6 +125,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/rpc/call/requester.ts": ["server/rpc/call"],
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
+  "server/operations/mutation.ts": [],
   "server/operations/operation.ts": ["adapters/host"],
   "server/operations/operation-filters.ts": ["server/operations/operation.ts"],
   "server/backups": [

@@ -4,17 +4,17 @@
 
 // Plans: a dry run of a call, which can be saved.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hostplane/v1/plan.proto.
  */
 export const file_hostplane_v1_plan: GenFile = /*@__PURE__*/
-  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QivAEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBRIlCgVmYWN0cxgHIAMoCzIWLmhvc3RwbGFuZS52MS5QbGFuRmFjdCI5CghQbGFuRmFjdBIQCghyZXNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgJIiwKC1BsYW5uZWRTdGVwEgwKBG5hbWUYASABKAkSDwoHY29tbWFuZBgCIAMoCSJpChFDcmVhdGVQbGFuUmVxdWVzdBIOCgZtZXRob2QYASABKAkSJwoEanNvbhgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIQCgZiaW5hcnkYAyABKAxIAEIJCgdyZXF1ZXN0IjsKEkNyZWF0ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSI4Cg9HZXRQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4iOQoQTGlzdFBsYW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJUChFMaXN0UGxhbnNSZXNwb25zZRImCgVwbGFucxgBIAMoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh8KEURlbGV0ZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVBsYW5SZXNwb25zZSL6AQoJU2F2ZWRQbGFuEgoKAmlkGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIoCgdyZXF1ZXN0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZkaWdlc3QYBCABKAkSKAoEcGxhbhgFIAEoCzIaLmhvc3RwbGFuZS52MS5QbGFuUmVzcG9uc2USDQoFYWN0b3IYBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAykwMKC1BsYW5TZXJ2aWNlEkIKBFBsYW4SGS5ob3N0cGxhbmUudjEuUGxhblJlcXVlc3QaGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlIgOQAgESTwoKQ3JlYXRlUGxhbhIfLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVzcG9uc2USSwoHR2V0UGxhbhIcLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVxdWVzdBodLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVzcG9uc2UiA5ACARJRCglMaXN0UGxhbnMSHi5ob3N0cGxhbmUudjEuTGlzdFBsYW5zUmVxdWVzdBofLmhvc3RwbGFuZS52MS5MaXN0UGxhbnNSZXNwb25zZSIDkAIBEk8KCkRlbGV0ZVBsYW4SHy5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlcXVlc3QaIC5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QivAEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBRIlCgVmYWN0cxgHIAMoCzIWLmhvc3RwbGFuZS52MS5QbGFuRmFjdCI5CghQbGFuRmFjdBIQCghyZXNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgJIiwKC1BsYW5uZWRTdGVwEgwKBG5hbWUYASABKAkSDwoHY29tbWFuZBgCIAMoCSJpChFDcmVhdGVQbGFuUmVxdWVzdBIOCgZtZXRob2QYASABKAkSJwoEanNvbhgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIQCgZiaW5hcnkYAyABKAxIAEIJCgdyZXF1ZXN0IjsKEkNyZWF0ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSI4Cg9HZXRQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4iOQoQTGlzdFBsYW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJUChFMaXN0UGxhbnNSZXNwb25zZRImCgVwbGFucxgBIAMoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh8KEURlbGV0ZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVBsYW5SZXNwb25zZSIeChBBcHBseVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIn4KEUFwcGx5UGxhblJlc3BvbnNlEiUKBHBsYW4YASABKAsyFy5ob3N0cGxhbmUudjEuU2F2ZWRQbGFuEikKCHJlc3BvbnNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCg9yZXNwb25zZV9iaW5hcnkYAyABKAwi1AIKCVNhdmVkUGxhbhIKCgJpZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSKAoHcmVxdWVzdBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZGlnZXN0GAQgASgJEigKBHBsYW4YBSABKAsyGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlEg0KBWFjdG9yGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKBXN0YXRlGAkgASgOMhwuaG9zdHBsYW5lLnYxLlNhdmVkUGxhblN0YXRlEhUKDXN0YWxlX2JlY2F1c2UYCiABKAkSFAoMb3BlcmF0aW9uX2lkGAsgASgJKqYBCg5TYXZlZFBsYW5TdGF0ZRIgChxTQVZFRF9QTEFOX1NUQVRFX1VOU1BFQ0lGSUVEEAASGQoVU0FWRURfUExBTl9TVEFURV9PUEVOEAESHQoZU0FWRURfUExBTl9TVEFURV9BUFBMWUlORxACEhwKGFNBVkVEX1BMQU5fU1RBVEVfQVBQTElFRBADEhoKFlNBVkVEX1BMQU5fU1RBVEVfU1RBTEUQBDLhAwoLUGxhblNlcnZpY2USQgoEUGxhbhIZLmhvc3RwbGFuZS52MS5QbGFuUmVxdWVzdBoaLmhvc3RwbGFuZS52MS5QbGFuUmVzcG9uc2UiA5ACARJPCgpDcmVhdGVQbGFuEh8uaG9zdHBsYW5lLnYxLkNyZWF0ZVBsYW5SZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkNyZWF0ZVBsYW5SZXNwb25zZRJLCgdHZXRQbGFuEhwuaG9zdHBsYW5lLnYxLkdldFBsYW5SZXF1ZXN0Gh0uaG9zdHBsYW5lLnYxLkdldFBsYW5SZXNwb25zZSIDkAIBElEKCUxpc3RQbGFucxIeLmhvc3RwbGFuZS52MS5MaXN0UGxhbnNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RQbGFuc1Jlc3BvbnNlIgOQAgESTwoKRGVsZXRlUGxhbhIfLmhvc3RwbGFuZS52MS5EZWxldGVQbGFuUmVxdWVzdBogLmhvc3RwbGFuZS52MS5EZWxldGVQbGFuUmVzcG9uc2USTAoJQXBwbHlQbGFuEh4uaG9zdHBsYW5lLnYxLkFwcGx5UGxhblJlcXVlc3QaHy5ob3N0cGxhbmUudjEuQXBwbHlQbGFuUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * The call to plan.
@@ -387,6 +387,62 @@ export const DeletePlanResponseSchema: GenMessage<DeletePlanResponse> = /*@__PUR
   messageDesc(file_hostplane_v1_plan, 11);
 
 /**
+ * The plan to apply.
+ *
+ * @generated from message hostplane.v1.ApplyPlanRequest
+ */
+export type ApplyPlanRequest = Message<"hostplane.v1.ApplyPlanRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ApplyPlanRequest.
+ * Use `create(ApplyPlanRequestSchema)` to create a new message.
+ */
+export const ApplyPlanRequestSchema: GenMessage<ApplyPlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 12);
+
+/**
+ * The result of the planned call.
+ *
+ * @generated from message hostplane.v1.ApplyPlanResponse
+ */
+export type ApplyPlanResponse = Message<"hostplane.v1.ApplyPlanResponse"> & {
+  /**
+   * The plan, with the operation that the call began.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+
+  /**
+   * Response of the planned method. Not set for a method that streams: follow the operation.
+   *
+   * @generated from field: google.protobuf.Struct response = 2;
+   */
+  response?: JsonObject | undefined;
+
+  /**
+   * The same response in the binary encoding of protobuf.
+   *
+   * @generated from field: bytes response_binary = 3;
+   */
+  responseBinary: Uint8Array;
+};
+
+/**
+ * Describes the message hostplane.v1.ApplyPlanResponse.
+ * Use `create(ApplyPlanResponseSchema)` to create a new message.
+ */
+export const ApplyPlanResponseSchema: GenMessage<ApplyPlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 13);
+
+/**
  * A plan that is saved with its request.
  *
  * @generated from message hostplane.v1.SavedPlan
@@ -448,6 +504,27 @@ export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * What has become of it.
+   *
+   * @generated from field: hostplane.v1.SavedPlanState state = 9;
+   */
+  state: SavedPlanState;
+
+  /**
+   * Why it cannot be applied. Only for STALE.
+   *
+   * @generated from field: string stale_because = 10;
+   */
+  staleBecause: string;
+
+  /**
+   * The operation that the call began; empty if there is none.
+   *
+   * @generated from field: string operation_id = 11;
+   */
+  operationId: string;
 };
 
 /**
@@ -455,7 +532,62 @@ export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
  * Use `create(SavedPlanSchema)` to create a new message.
  */
 export const SavedPlanSchema: GenMessage<SavedPlan> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_plan, 12);
+  messageDesc(file_hostplane_v1_plan, 14);
+
+/**
+ * What has become of a saved plan.
+ *
+ * @generated from enum hostplane.v1.SavedPlanState
+ */
+export const SavedPlanState = {
+  /**
+   * Never used.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It can be applied.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_OPEN = 1;
+   */
+  OPEN: 1,
+
+  /**
+   * It is being applied, or the gateway stopped meanwhile.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_APPLYING = 2;
+   */
+  APPLYING: 2,
+
+  /**
+   * It was applied. Its operation, if it has one, shows the outcome.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_APPLIED = 3;
+   */
+  APPLIED: 3,
+
+  /**
+   * It cannot be applied, because what it is based on has changed.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_STALE = 4;
+   */
+  STALE: 4,
+} as const;
+
+/**
+ * What has become of a saved plan.
+ *
+ * @generated from enum hostplane.v1.SavedPlanState
+ */
+export type SavedPlanState = (typeof SavedPlanState)[keyof typeof SavedPlanState] | UnknownEnum;
+
+/**
+ * Describes the enum hostplane.v1.SavedPlanState.
+ */
+export const SavedPlanStateSchema: GenEnum<SavedPlanState> = /*@__PURE__*/
+  enumDesc(file_hostplane_v1_plan, 0);
 
 /**
  * Shows what a call would change, without changing it.
@@ -514,6 +646,20 @@ export const PlanService: GenService<{
     methodKind: "unary";
     input: typeof DeletePlanRequestSchema;
     output: typeof DeletePlanResponseSchema;
+  },
+  /**
+   * Makes the call of a saved plan of the caller, exactly as planned. Immediately before the first change everything is
+   * checked again: if the call would do anything else, it fails with PLAN_STALE, which names what has changed, and the
+   * plan can no longer be applied. A durable operation checks this in its own first step, and then fails with
+   * PLAN_STALE. The id is the idempotency key: applying a plan again returns the same result. Fails with PLAN_NOT_FOUND
+   * and, if another gateway or connection has applied the plan, with PLAN_USED.
+   *
+   * @generated from rpc hostplane.v1.PlanService.ApplyPlan
+   */
+  applyPlan: {
+    methodKind: "unary";
+    input: typeof ApplyPlanRequestSchema;
+    output: typeof ApplyPlanResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_plan, 0);

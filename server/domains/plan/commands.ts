@@ -6,8 +6,11 @@ import {
   PlanService,
   type SavedPlan,
   SavedPlanSchema,
+  SavedPlanStateSchema,
 } from "../../../gen/hostplane/v1/plan_pb.ts";
 import { change, list, type Noun, show } from "../../cli/table/command.ts";
+import { enumText } from "../../cli/table/enum-text.ts";
+import { followOperation } from "../../cli/table/follow-operation.ts";
 import { argument, file, nameOf, optionalArgument, word } from "../../cli/table/parameter.ts";
 import { planLines } from "../../cli/table/plan-text.ts";
 import { type Reference, uuid } from "../../cli/table/reference.ts";
@@ -67,6 +70,7 @@ export const planNoun: Noun = {
         ID: "id",
         KIND: ({ plan }) => plan?.kind ?? "",
         RESOURCE: ({ plan }) => plan?.resource ?? "",
+        STATE: ({ state }) => enumText(SavedPlanStateSchema, state),
         ACTOR: "actor",
         EXPIRES: "expiresAt",
       },
@@ -79,6 +83,22 @@ export const planNoun: Noun = {
       schema: SavedPlanSchema,
       item: (response) => response.plan,
       view: savedPlanView,
+    }),
+    change({
+      name: "apply",
+      summary: "make the call of a saved plan, exactly as planned, or fail if anything has changed",
+      isPlannable: false,
+      parameters: { id },
+      method: PlanService.method.applyPlan,
+      done: ({ plan }, values) =>
+        plan === undefined || plan.operationId === ""
+          ? `applied the plan ${values.id}`
+          : `applied the plan ${values.id}: operation ${plan.operationId}`,
+      follow: async (session, values, printer) => {
+        const { message } = await session.call(PlanService.method.getPlan, { id: values.id });
+        const operationId = message.plan?.operationId ?? "";
+        return operationId === "" || followOperation(session, operationId, printer);
+      },
     }),
     change({
       name: "delete",
@@ -97,6 +117,9 @@ function savedPlanView({ plan, ...saved }: SavedPlan): View {
     ["method", saved.method],
     ["request", JSON.stringify(saved.request ?? {})],
     ["digest", saved.digest],
+    ["state", enumText(SavedPlanStateSchema, saved.state)],
+    ["stale because", saved.staleBecause],
+    ["operation", saved.operationId],
     ["actor", saved.actor],
     ["created", timeText(saved.createdAt)],
     ["expires", timeText(saved.expiresAt)],

@@ -20,11 +20,13 @@ export const planDomain = defineGatewayDomain({
         GetPlan: read,
         ListPlans: read,
         DeletePlan: change,
+        ApplyPlan: { ...change, idempotencyField: "id" },
       },
       reasons: {
         CreatePlan: [planReasons.NOT_SAVABLE, planReasons.TOO_MANY_PLANS],
         GetPlan: [planReasons.PLAN_NOT_FOUND],
         DeletePlan: [planReasons.PLAN_NOT_FOUND],
+        ApplyPlan: [planReasons.PLAN_NOT_FOUND, planReasons.PLAN_STALE, planReasons.PLAN_USED],
       },
     },
   ],

@@ -3,7 +3,7 @@ import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts"
 import type { CreatePlanRequest, PlanRequest } from "../../../gen/hostplane/v1/plan_pb.ts";
 import { fleetReasons } from "../../fleet/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
-import type { PlannerRegistration } from "../../operations/planner.ts";
+import type { Planner, PlannerRegistration } from "../../operations/planner.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
@@ -12,9 +12,9 @@ import { parsePlannedRequest } from "./planned-request.ts";
 import { planReasons } from "./reasons.ts";
 
 export interface PlanCallOptions {
-  /** All services of the gateway. */
-  readonly services: readonly DescService[];
-  readonly planners: readonly PlannerRegistration[];
+  /** All methods of the gateway, by their full names. */
+  readonly methods: ReadonlyMap<string, DescMethod>;
+  readonly plannerOf: PlannerOf;
   readonly ruleOf: (method: DescMethod) => MethodRule;
 }
 
@@ -44,14 +44,23 @@ export interface PlanCall {
   plan(method: PlannedMethod, request: CallToPlan, call: Call): Promise<PlannedCall>;
 }
 
-export function createPlanCall(options: PlanCallOptions): PlanCall {
-  const methods = new Map(
-    options.services
-      .flatMap((service): readonly DescMethod[] => service.methods)
-      .map((method) => [methodPathOf(method), method]),
-  );
-  const planners = new Map(options.planners.map((one) => [one.service.typeName, one]));
+/** Returns the planner of a method; undefined if it cannot be planned. */
+export type PlannerOf = (method: DescMethod) => Planner<Message> | undefined;
 
+/** Returns the function that finds the planner of a method. */
+export function createPlannerOf(registrations: readonly PlannerRegistration[]): PlannerOf {
+  const planners = new Map(registrations.map((one) => [one.service.typeName, one]));
+  return (method) => planners.get(method.parent.typeName)?.plannerOf(method);
+}
+
+/** Returns all methods by their full names. */
+export function methodsByPath(services: readonly DescService[]): ReadonlyMap<string, DescMethod> {
+  const methods = services.flatMap((service): readonly DescMethod[] => service.methods);
+  return new Map(methods.map((method) => [methodPathOf(method), method]));
+}
+
+export function createPlanCall(options: PlanCallOptions): PlanCall {
+  const { methods, plannerOf } = options;
   return {
     assertMethod({ method: path }, call) {
       const method = methods.get(path.replace(/^\//, ""));

@@ -1,6 +1,10 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { PlanResponseSchema, SavedPlanSchema } from "../../../gen/hostplane/v1/plan_pb.ts";
+import {
+  type PlanResponseSchema,
+  type SavedPlanSchema,
+  SavedPlanState,
+} from "../../../gen/hostplane/v1/plan_pb.ts";
 import type { SavedMutation } from "./saved-mutation.ts";
 import type { SavedPlan } from "./saved-plans.ts";
 
@@ -37,5 +41,15 @@ export function savedPlanMessage(plan: SavedPlan): MessageInitShape<typeof Saved
     plan: planMessage(plan.mutation),
     createdAt: timestampFromMs(plan.createdAtMs),
     expiresAt: timestampFromMs(plan.expiresAtMs),
+    state: numberOfState[plan.state],
+    staleBecause: plan.staleBecause,
+    operationId: plan.operationId ?? "",
   };
 }
+
+const numberOfState: Readonly<Record<SavedPlan["state"], SavedPlanState>> = {
+  open: SavedPlanState.OPEN,
+  applying: SavedPlanState.APPLYING,
+  applied: SavedPlanState.APPLIED,
+  stale: SavedPlanState.STALE,
+};

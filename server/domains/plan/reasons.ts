@@ -24,4 +24,16 @@ export const planReasons = defineReasons({
     retryable: false,
     meaning: "There is no saved plan with this id, it has expired, or it belongs to another caller.",
   },
+  PLAN_STALE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "What the plan is based on has changed; the message names it. Nothing was changed, and the plan can no longer be applied.",
+  },
+  PLAN_USED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The plan is being applied or was applied, and its result is no longer known; GetPlan shows its operation.",
+  },
 });

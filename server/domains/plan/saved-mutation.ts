@@ -29,6 +29,7 @@ export function savedMutationFrom(mutation: PlannedMutation): SavedMutation {
 
 /**
  * Returns the digest of a method, its request and its plan, in hexadecimal.
+ * @param request as `canonicalBytes`
  * @param key of the HMAC: a password in a request must not be guessable from its digest
  */
 export function digestOf(

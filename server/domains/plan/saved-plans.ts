@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { toBinary, toJsonString } from "@bufbuild/protobuf";
+import { type DescMethod, fromBinary, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type { Call } from "../../rpc/call/call.ts";
+import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { withoutSecrets } from "../../rpc/call/secret-fields.ts";
+import { canonicalBytes } from "../../rpc/interceptors/canonical-bytes.ts";
 import type { Store } from "../../store/store.ts";
 import type { PlannedCall } from "./plan-call.ts";
+import { planResource, planStale } from "./plan-stale.ts";
 import { planReasons } from "./reasons.ts";
 import { digestOf, type SavedMutation, savedMutationFrom } from "./saved-mutation.ts";
-import type { SavedPlanRow } from "./store/transactions.ts";
+import type { PlanEnd, SavedPlanRow } from "./store/transactions.ts";
 
 /** A plan that is saved with its request. Times are milliseconds of the store's clock. */
 export interface SavedPlan {
@@ -21,8 +23,30 @@ export interface SavedPlan {
   readonly requestJson: string;
   readonly mutation: SavedMutation;
   readonly digest: string;
+  readonly state: SavedPlanState;
+  /** Why it cannot be applied; empty unless it is stale. */
+  readonly staleBecause: string;
+  /** The operation that its call began; undefined if there is none. */
+  readonly operationId: string | undefined;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
+}
+
+/** `applying`: its call is being made, or the gateway stopped meanwhile. */
+export type SavedPlanState = "open" | "applying" | "applied" | "stale";
+
+/** What is needed to make the call of a plan. */
+export interface PlannedRequest {
+  readonly method: DescMethod;
+  /** With its secrets. */
+  readonly request: Message;
+  /** Rules that the request was planned with. */
+  readonly lvmd: LvmdProtocol;
+}
+
+/** A plan whose call is to be made. */
+export interface OpenedPlan extends PlannedRequest {
+  readonly plan: SavedPlan;
 }
 
 /** The caller of a method about saved plans. */
@@ -41,6 +65,15 @@ export interface SavedPlans {
   ): Promise<{ readonly rows: readonly SavedPlan[]; readonly nextSeq: number | undefined }>;
   /** @throws InfraError PLAN_NOT_FOUND */
   remove(id: string, by: PlanOwner): Promise<void>;
+  /**
+   * Returns a plan of the caller to be applied, which only the first caller gets. `end` must follow.
+   * @throws InfraError PLAN_NOT_FOUND, also for an admin, PLAN_STALE, PLAN_USED
+   */
+  begin(id: string, by: PlanOwner): Promise<OpenedPlan>;
+  /** Records what has become of a plan after `begin`. Returns it; undefined if it was deleted meanwhile. */
+  end(id: string, end: PlanEnd): Promise<SavedPlan | undefined>;
+  /** Returns the request of a plan that an operation applies; undefined if the plan was deleted. */
+  ofOperation(id: string): Promise<PlannedRequest | undefined>;
   /** Removes some of the expired plans. Returns whether there may be more. */
   purge(): Promise<boolean>;
 }
@@ -51,6 +84,8 @@ export interface SavedPlansOptions {
   readonly seal: Seal;
   /** Key of the digests. */
   readonly digestKey: Uint8Array;
+  /** All methods of the gateway, by their full names. */
+  readonly methods: ReadonlyMap<string, DescMethod>;
 }
 
 const keepMs = 24 * 60 * 60 * 1000;
@@ -59,7 +94,17 @@ const maxInAll = 10_000;
 const requestMaxBytes = 256 * 1024;
 const purgeBatch = 100;
 
-export function createSavedPlans({ store, seal, digestKey }: SavedPlansOptions): SavedPlans {
+export function createSavedPlans({ store, seal, digestKey, methods }: SavedPlansOptions): SavedPlans {
+  /** Decrypts the request. @throws InfraError PLAN_STALE for a method that this version lacks */
+  function requestOf(row: SavedPlanRow): PlannedRequest {
+    const method = methods.get(row.method);
+    if (method === undefined) {
+      throw planStale(row.id, `this version of the gateway has no ${row.method}`);
+    }
+    const request = fromBinary(method.input, seal.open(row.request_sealed, row.id));
+    return { method, request, lvmd: row.lvmd as LvmdProtocol };
+  }
+
   return {
     async create({ method, rule, request, mutation }, by) {
       const path = methodPathOf(method);
@@ -81,7 +126,8 @@ export function createSavedPlans({ store, seal, digestKey }: SavedPlansOptions):
         request_sealed: seal.seal(bytes, id),
         request_json: toJsonString(method.input, withoutSecrets(method.input, request)),
         plan_json: JSON.stringify(saved),
-        digest: digestOf(digestKey, path, bytes, saved),
+        digest: digestOf(digestKey, path, canonicalBytes(request), saved),
+        lvmd: by.peer.lvmd,
       };
       const outcome = await store.run("plans.create", { plan, keepMs, maxOfOwner, maxInAll });
       if (!outcome.ok) {
@@ -116,6 +162,34 @@ export function createSavedPlans({ store, seal, digestKey }: SavedPlansOptions):
       }
     },
 
+    async begin(id, by) {
+      const owner = planOwnerOf(by);
+      const known = await store.run("plans.get", { id: parsePlanId(id) });
+      // Decrypted first, so that a plan that cannot be is not begun.
+      const planned = known?.owner === owner ? requestOf(known) : undefined;
+      const row = planned && (await store.run("plans.begin", { id, owner }));
+      if (planned === undefined || row === undefined) {
+        throw planNotFound(id);
+      }
+      if (row.state === "stale") {
+        throw planStale(id, row.stale_because ?? "");
+      }
+      if (row.state !== "open") {
+        throw planUsed(row);
+      }
+      return { plan: savedPlanFromRow(row), ...planned };
+    },
+
+    async end(id, end) {
+      const row = await store.run("plans.end", { id, end });
+      return row && savedPlanFromRow(row);
+    },
+
+    async ofOperation(id) {
+      const row = await store.run("plans.ofOperation", { id });
+      return row && requestOf(row);
+    },
+
     purge: async () => (await store.run("plans.purge", { limit: purgeBatch })).count === purgeBatch,
   };
 }
@@ -132,11 +206,6 @@ function seesAll({ caller }: PlanOwner): boolean {
   return caller.role === "admin";
 }
 
-/** Returns the resource name of a saved plan, for the log and the audit log. */
-export function planResource(id: string): string {
-  return `plans/${id}`;
-}
-
 /** @throws InfraError INVALID_FIELD */
 function parsePlanId(id: string): string {
   if (!/^[\w-]{1,64}$/.test(id)) {
@@ -148,6 +217,15 @@ function parsePlanId(id: string): string {
 function planNotFound(id: string): InfraError {
   const words = `plan "${id}" does not exist, has expired, or belongs to another caller`;
   return new InfraError(planReasons.PLAN_NOT_FOUND, words, { resource: planResource(id) });
+}
+
+function planUsed({ id, state, operation_id }: SavedPlanRow): InfraError {
+  const what = operation_id === null ? "" : ` by operation ${operation_id}`;
+  const words =
+    state === "applied"
+      ? `the plan ${id} was applied${what}`
+      : `the plan ${id} is being applied, or the gateway stopped meanwhile: check whether it took effect`;
+  return new InfraError(planReasons.PLAN_USED, words, { resource: planResource(id) });
 }
 
 function tooManyPlans(of: "owner" | "all"): InfraError {
@@ -167,6 +245,9 @@ function savedPlanFromRow(row: SavedPlanRow): SavedPlan {
     digest,
     requestJson: row.request_json,
     mutation: JSON.parse(row.plan_json) as SavedMutation,
+    state: row.state as SavedPlanState,
+    staleBecause: row.stale_because ?? "",
+    operationId: row.operation_id ?? undefined,
     createdAtMs: row.created_at,
     expiresAtMs: row.expires_at,
   };

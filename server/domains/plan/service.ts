@@ -3,23 +3,27 @@ import { registerService, type ServiceRegistration } from "../../rpc/call/servic
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import { readPage } from "../../rpc/listing/read-page.ts";
+import type { ApplyPlan } from "./apply-plan.ts";
 import type { PlanCall } from "./plan-call.ts";
 import { planMessage, savedPlanMessage } from "./plan-messages.ts";
 import type { PlansOnHosts } from "./plan-on-hosts.ts";
+import { planResource } from "./plan-stale.ts";
 import { savedMutationFrom } from "./saved-mutation.ts";
-import { planResource, type SavedPlans } from "./saved-plans.ts";
+import type { SavedPlans } from "./saved-plans.ts";
 
 export interface PlanServiceOptions {
   readonly planCall: PlanCall;
   readonly onHosts: PlansOnHosts;
   readonly savedPlans: SavedPlans;
+  readonly applyPlan: ApplyPlan;
 }
 
-/** Creates hostplane.v1.PlanService, which describes what a call would do, and saves such plans. */
+/** Creates hostplane.v1.PlanService, which describes what a call would do, saves such plans, and applies them. */
 export function createPlanService({
   planCall,
   onHosts,
   savedPlans,
+  applyPlan,
 }: PlanServiceOptions): ServiceRegistration {
   return registerService(PlanService, {
     async plan(request, call) {
@@ -41,7 +45,7 @@ export function createPlanService({
     },
 
     async getPlan({ id }, call) {
-      call.noteResource(planResource(id.slice(0, 64)));
+      call.noteResource(planResource(id));
       return { plan: savedPlanMessage(await savedPlans.get(id, call)) };
     },
 
@@ -61,9 +65,19 @@ export function createPlanService({
     },
 
     async deletePlan({ id }, call) {
-      call.noteResource(planResource(id.slice(0, 64)));
+      call.noteResource(planResource(id));
       await savedPlans.remove(id, call);
       return {};
+    },
+
+    async applyPlan({ id }, call) {
+      call.noteResource(planResource(id));
+      const { plan, response } = await applyPlan(id, call);
+      return {
+        plan: savedPlanMessage(plan),
+        ...(response?.json === undefined ? {} : { response: response.json }),
+        ...(response === undefined ? {} : { responseBinary: response.binary }),
+      };
     },
   });
 }

@@ -562,6 +562,7 @@ const served: readonly Row[] = [
     { plans: [{ request: { name: "sandbox-web" } }] },
   ),
   refuses("hostplane.v1.PlanService/GetPlan", { id: "none" }, "NOT_FOUND", "PLAN_NOT_FOUND"),
+  refuses("hostplane.v1.PlanService/ApplyPlan", { id: "none" }, "NOT_FOUND", "PLAN_NOT_FOUND"),
   refuses("hostplane.v1.PlanService/DeletePlan", { id: "none" }, "NOT_FOUND", "PLAN_NOT_FOUND"),
   refuses("hostplane.v1.FleetService/ListHosts", {}, "FAILED_PRECONDITION", "NOT_A_HUB"),
   refuses("hostplane.v1.FleetService/WatchHosts", {}, "FAILED_PRECONDITION", "NOT_A_HUB"),

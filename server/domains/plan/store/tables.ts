@@ -22,6 +22,12 @@ export interface SavedPlansTable {
   /** A `SavedMutation`. */
   plan_json: string;
   digest: string;
+  /** Rules of the lvmd protocol that the request was planned with: `backups` or `current`. */
+  lvmd: string;
+  /** `open`, `applying`, `applied` or `stale`. */
+  state: string;
+  stale_because: string | null;
+  operation_id: string | null;
   created_at: number;
   expires_at: number;
 }

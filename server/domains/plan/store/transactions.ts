@@ -5,7 +5,17 @@ import type { SavedPlansTable } from "./tables.ts";
 export type SavedPlanRow = Selectable<SavedPlansTable>;
 
 /** A plan to save. */
-export type NewPlanRow = Omit<SavedPlanRow, "seq" | "created_at" | "expires_at">;
+export type NewPlanRow = Omit<
+  SavedPlanRow,
+  "seq" | "state" | "stale_because" | "operation_id" | "created_at" | "expires_at"
+>;
+
+/** What has become of a plan that was being applied. */
+export type PlanEnd =
+  /** Nothing was changed, and it can be applied again. */
+  | { readonly state: "open" }
+  | { readonly state: "applied"; readonly operationId: string | undefined }
+  | { readonly state: "stale"; readonly because: string };
 
 /** Result of saving a plan. */
 export type SavePlanOutcome =
@@ -36,7 +46,7 @@ export const planTransactions = {
     }
     const row = await db
       .insertInto("saved_plans")
-      .values({ ...plan, created_at: nowMs, expires_at: nowMs + keepMs })
+      .values({ ...plan, state: "open", created_at: nowMs, expires_at: nowMs + keepMs })
       .returningAll()
       .executeTakeFirstOrThrow();
     return { ok: true, row };
@@ -51,6 +61,48 @@ export const planTransactions = {
       .selectAll()
       .where("id", "=", id)
       .where("expires_at", ">", nowMs)
+      .executeTakeFirst();
+  },
+
+  /** Returns the plan that an operation applies, even if it has expired meanwhile. */
+  async "plans.ofOperation"(
+    { db }: TransactionContext,
+    { id }: { id: string },
+  ): Promise<SavedPlanRow | undefined> {
+    return db.selectFrom("saved_plans").selectAll().where("id", "=", id).executeTakeFirst();
+  },
+
+  /** Begins to apply a plan if it is open. Returns its previous state; undefined if there is no such plan of the owner. */
+  async "plans.begin"(
+    { db, nowMs }: TransactionContext,
+    { id, owner }: { id: string; owner: string },
+  ): Promise<SavedPlanRow | undefined> {
+    const row = await db
+      .selectFrom("saved_plans")
+      .selectAll()
+      .where(({ and }) => and({ id, owner }))
+      .where("expires_at", ">", nowMs)
+      .executeTakeFirst();
+    if (row?.state === "open") {
+      await db.updateTable("saved_plans").set({ state: "applying" }).where("id", "=", id).execute();
+    }
+    return row;
+  },
+
+  /** Records what has become of a plan that was being applied. Returns the plan; undefined if it was deleted meanwhile. */
+  async "plans.end"(
+    { db }: TransactionContext,
+    { id, end }: { id: string; end: PlanEnd },
+  ): Promise<SavedPlanRow | undefined> {
+    return db
+      .updateTable("saved_plans")
+      .set({
+        state: end.state,
+        ...(end.state === "stale" ? { stale_because: end.because } : {}),
+        ...(end.state === "applied" ? { operation_id: end.operationId ?? null } : {}),
+      })
+      .where("id", "=", id)
+      .returningAll()
       .executeTakeFirst();
   },
 
@@ -85,12 +137,22 @@ export const planTransactions = {
     return { ok: numDeletedRows > 0n };
   },
 
-  /** Removes up to `limit` expired plans; returns their number. */
+  /** Removes up to `limit` expired plans that no operation needs; returns their number. */
   async "plans.purge"({ db, nowMs }: TransactionContext, { limit }: { limit: number }) {
     const expired = await db
       .selectFrom("saved_plans")
       .select("seq")
       .where("expires_at", "<=", nowMs)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("operations")
+              .select("operations.id")
+              .whereRef("operations.plan_id", "=", "saved_plans.id")
+              .where("operations.ended_at", "is", null),
+          ),
+        ),
+      )
       .limit(limit)
       .execute();
     if (expired.length > 0) {

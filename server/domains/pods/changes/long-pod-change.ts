@@ -66,22 +66,22 @@ export function createLongPodChange<Request, Input extends Json>(
   }
 
   /** A running operation may already have removed the resource in the request. */
-  async function running(request: Request): Promise<Operation | undefined> {
+  async function running(request: Request, except: string | undefined): Promise<Operation | undefined> {
     if (isFor === undefined) {
       return undefined;
     }
-    const open = await listOpen(operations, { kind: kind.kind, host });
+    const open = await listOpen(operations, { kind: kind.kind, host, except });
     return open.find(({ input }) => isFor(request, input as Input));
   }
 
   return {
     kind,
-    async check(request, { signal }) {
+    async check(request, { signal, operation }) {
       try {
         return await checkTwice(request, signal);
       } catch (error) {
         const isGone = error instanceof InfraError && error.code === "NOT_FOUND";
-        const joins = isGone ? await running(request) : undefined;
+        const joins = isGone ? await running(request, operation?.id) : undefined;
         if (joins === undefined) {
           throw error;
         }

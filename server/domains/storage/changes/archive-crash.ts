@@ -57,7 +57,9 @@ export function createArchiveCrash({ ceph, runner }: ArchiveCrashOptions): Stora
       let before: CephCrash | undefined;
       const checkNow = async () => {
         before = await findCrash(id, call.signal);
-        return check(id, call.signal);
+        const mutation = await check(id, call.signal);
+        call.appliedPlan?.assertSame(mutation);
+        return mutation;
       };
       const { resource } = await runner.run(`crashes/${id}`, checkNow, call.signal);
       call.noteResource(resource);

@@ -58,16 +58,22 @@ export function createRestoreVolume(
   kind: OperationKind<RestoreInput, Secrets>,
 ): LongChange<VolumeRestoreRequest, RestoreInput, Secrets> {
   /** Returns the operation in progress that an equal request began. */
-  async function running(attachKey: string, resource: string): Promise<Operation | undefined> {
+  async function running(
+    attachKey: string,
+    resource: string,
+    except: string | undefined,
+  ): Promise<Operation | undefined> {
     const states = ["scheduled", "active", "undoing"] as const;
     const filters = { kind: kind.kind, resource, states };
     const { operations: open } = await operations.list(filters, { belowSeq: undefined, limit: 100 });
-    return open.find((one) => one.host === host && keyOf(one.input as RestoreInput) === attachKey);
+    return open.find(
+      (one) => one.host === host && one.id !== except && keyOf(one.input as RestoreInput) === attachKey,
+    );
   }
 
   return {
     kind,
-    async check({ volume, named, findKey }, { signal }) {
+    async check({ volume, named, findKey }, { signal, operation }) {
       const { value: state } = await lvm.refresh(signal);
       const spec = creation.parse(volume);
       const { name, deviceClass, sizeBytes, tags } = spec;
@@ -87,11 +93,11 @@ export function createRestoreVolume(
       };
       const resource = volumeResource(group.name, name);
       const attachKey = keyOf(input);
-      const joins = await running(attachKey, resource);
+      const joins = await running(attachKey, resource, operation?.id);
       if (joins !== undefined) {
         return { joins };
       }
-      await operations.assertFree(resource);
+      await operations.assertFree(resource, operation?.id);
       const { plan } = creation.check(spec, state);
       creation.preflight?.(spec, state);
       const create = createVolumeStep(state, resolved, { name, sizeBytes, tags });

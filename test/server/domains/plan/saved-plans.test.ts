@@ -5,7 +5,7 @@ import { CreateUserRequestSchema, UserService } from "../../../../gen/hostplane/
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../server/crypto/seal.ts";
-import type { PlannedCall } from "../../../../server/domains/plan/plan-call.ts";
+import { methodsByPath, type PlannedCall } from "../../../../server/domains/plan/plan-call.ts";
 import { createSavedPlans, type PlanOwner } from "../../../../server/domains/plan/saved-plans.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
 import type { Caller } from "../../../../server/rpc/call/caller.ts";
@@ -50,7 +50,11 @@ async function openPlans(t: Test): Promise<PlansUnderTest> {
   const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
   const store = await openOwnStore(t);
   const digestKey = masterKey.deriveKey("plan-digest").export();
-  return { plans: createSavedPlans({ store, seal: createSeal(masterKey, "plans"), digestKey }), store };
+  const methods = methodsByPath([LVService, UserService]);
+  return {
+    plans: createSavedPlans({ store, seal: createSeal(masterKey, "plans"), digestKey, methods }),
+    store,
+  };
 }
 
 test("a saved plan is the plan, its digest and its facts, for a day", async (t) => {
@@ -173,8 +177,11 @@ test("an expired plan no longer exists, and is purged", async (t) => {
   if (row === undefined) {
     throw new TypeError("the plan is not stored");
   }
-  const { seq: _seq, created_at: _createdAt, expires_at: _expiresAt, ...plan } = row;
-  const expired = { plan: { ...plan, id: "expired" }, keepMs: 0, maxOfOwner: 9, maxInAll: 9 };
+  const { owner, actor, method, request_sealed, request_json, plan_json, digest, lvmd } = row;
+  const plan = {
+    ...{ id: "expired", owner, actor, method, request_sealed, request_json, plan_json, digest, lvmd },
+  };
+  const expired = { plan, keepMs: 0, maxOfOwner: 9, maxInAll: 9 };
   await store.run("plans.create", expired);
   t.equal(await reasonOf(plans.get("expired", alice)), "PLAN_NOT_FOUND");
   t.equal(await reasonOf(plans.remove("expired", alice)), "PLAN_NOT_FOUND");

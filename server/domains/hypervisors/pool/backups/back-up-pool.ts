@@ -53,8 +53,9 @@ export function createBackUpPool(options: BackUpPoolOptions): LongChange<unknown
 
   return {
     kind,
-    async check(_request, { signal }) {
-      const [joins] = await listOpen(operations, { kind: kind.kind, resource, host });
+    async check(_request, { signal, operation }) {
+      const filters = { kind: kind.kind, resource, host, except: operation?.id };
+      const [joins] = await listOpen(operations, filters);
       if (joins !== undefined) {
         return { joins };
       }
