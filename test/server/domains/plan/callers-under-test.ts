@@ -74,6 +74,9 @@ export async function endedOperation({ call }: CallerUnderTest, id: unknown): Pr
   let operation: Json = {};
   await until(async () => {
     const { body } = await call("hostplane.v1.OperationService/GetOperation", { id: String(id) });
+    if (body.operation === undefined) {
+      throw new Error(`operation ${String(id)}: ${JSON.stringify(body)}`);
+    }
     operation = body.operation as Json;
     return operation.endedAt !== undefined;
   });
