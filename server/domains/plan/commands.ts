@@ -91,13 +91,16 @@ export const planNoun: Noun = {
       parameters: { id },
       method: PlanService.method.applyPlan,
       done: ({ plan }, values) =>
-        plan === undefined || plan.operationId === ""
+        plan === undefined || plan.operationIds.length === 0
           ? `applied the plan ${values.id}`
-          : `applied the plan ${values.id}: operation ${plan.operationId}`,
+          : `applied the plan ${values.id}: operation ${plan.operationIds.join(", ")}`,
       follow: async (session, values, printer) => {
         const { message } = await session.call(PlanService.method.getPlan, { id: values.id });
-        const operationId = message.plan?.operationId ?? "";
-        return operationId === "" || followOperation(session, operationId, printer);
+        let hasSucceeded = true;
+        for (const operationId of message.plan?.operationIds ?? []) {
+          hasSucceeded = (await followOperation(session, operationId, printer)) && hasSucceeded;
+        }
+        return hasSucceeded;
       },
     }),
     change({
@@ -119,7 +122,7 @@ function savedPlanView({ plan, ...saved }: SavedPlan): View {
     ["digest", saved.digest],
     ["state", enumText(SavedPlanStateSchema, saved.state)],
     ["stale because", saved.staleBecause],
-    ["operation", saved.operationId],
+    ["operations", saved.operationIds.join(", ")],
     ["actor", saved.actor],
     ["created", timeText(saved.createdAt)],
     ["expires", timeText(saved.expiresAt)],

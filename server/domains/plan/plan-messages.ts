@@ -43,7 +43,8 @@ export function savedPlanMessage(plan: SavedPlan): MessageInitShape<typeof Saved
     expiresAt: timestampFromMs(plan.expiresAtMs),
     state: numberOfState[plan.state],
     staleBecause: plan.staleBecause,
-    operationId: plan.operationId ?? "",
+    // As `Call.noteOperation` has them.
+    operationIds: plan.operationId?.split(",") ?? [],
   };
 }
 

@@ -26,7 +26,7 @@ export interface SavedPlan {
   readonly state: SavedPlanState;
   /** Why it cannot be applied; empty unless it is stale. */
   readonly staleBecause: string;
-  /** The operation that its call began; undefined if there is none. */
+  /** The operation that its call began, or several with commas between them; undefined if there is none. */
   readonly operationId: string | undefined;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;

@@ -201,8 +201,8 @@ async function play(
   const saved = (await admin.call(`${plans}/GetPlan`, { id })).body.plan;
   const state = { applied: "APPLIED", PLAN_STALE: "STALE" }[outcome] ?? "OPEN";
   assert.equal(saved?.state, `SAVED_PLAN_STATE_${state}`, words);
-  const { operationId = "" } = saved ?? {};
-  if (operationId !== "" && !planned.method.startsWith(clusters)) {
+  const { operationIds = [] } = saved ?? {};
+  for (const operationId of planned.method.startsWith(clusters) ? [] : operationIds) {
     await assertEnded(admin, operationId, words);
   }
   await settled(admin);

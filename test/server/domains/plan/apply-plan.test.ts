@@ -116,10 +116,10 @@ test("the plan of a stream of progress is applied as an operation, which checks 
   const { alice } = await startPlans(t);
   const id = await alice.plan("operations.v1.OperationsService/DestroyHypervisor", { id: "sandbox-hv-1" });
   const first = await alice.apply(id);
-  t.match(first, { status: 200, body: { plan: { operationId: /^[\da-f-]{36}$/ } } });
-  t.equal(first.headers.get("hostplane-operation"), first.body.plan?.operationId);
+  t.match(first, { status: 200, body: { plan: { operationIds: [/^[\da-f-]{36}$/] } } });
+  t.equal(first.headers.get("hostplane-operation"), first.body.plan?.operationIds?.join(","));
   t.same((await alice.apply(id)).body, first.body);
-  const operation = await endedOperation(alice, first.body.plan?.operationId);
+  const operation = await endedOperation(alice, first.body.plan?.operationIds?.[0]);
   t.match(operation, { state: "OPERATION_STATE_COMPLETED", kind: "hypervisors.destroy" });
   t.match((operation.steps as readonly Json[])[0], { name: "checkPlan", state: "STEP_STATE_DONE" });
 });
@@ -130,9 +130,10 @@ test("each operation of a plan for several resources checks its own part", async
   const created = await alice.plan("operations.v1.OperationsService/CreateHypervisor", {
     id: "sandbox-hv-3",
   });
-  await endedOperation(alice, (await alice.apply(created)).body.plan?.operationId);
+  await endedOperation(alice, (await alice.apply(created)).body.plan?.operationIds?.[0]);
   const id = await alice.plan("operations.v1.OperationsService/DestroyHypervisors", { ids });
-  t.equal((await alice.apply(id)).status, 200);
+  const applied = await alice.apply(id);
+  t.equal(applied.body.plan?.operationIds?.length, ids.length);
   const started = await alice.call("hostplane.v1.OperationService/ListOperations", {
     kind: "hypervisors.destroy",
   });

@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: Json & {
     readonly code?: string;
     readonly message?: string;
-    readonly plan?: Json & { readonly id: string; readonly operationId?: string };
+    readonly plan?: Json & { readonly id: string; readonly operationIds?: readonly string[] };
   };
   readonly headers: Headers;
   /** Reason of the error; undefined for a response. */
