@@ -87,6 +87,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/rpc/call": [
     "adapters/host",
     "gen",
+    "server/operations/mutation.ts",
     "server/rpc/errors",
     "server/rpc/protocols/http/client-certificate.ts",
     "server/rpc/protocols/http/http-exchange.ts",
@@ -124,6 +125,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/rpc/call/requester.ts": ["server/rpc/call"],
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
+  "server/operations/mutation.ts": [],
   "server/operations/operation.ts": ["adapters/host"],
   "server/operations/operation-filters.ts": ["server/operations/operation.ts"],
   "server/backups": [
@@ -217,6 +219,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "adapters/host",
     "gen",
     "server/fleet",
+    "server/operations",
     "server/rpc",
   ],
   "server/domains/history": [
@@ -270,8 +273,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/fleet",
     "adapters/host",
     "gen",
+    "server/crypto",
     "server/operations",
     "server/rpc",
+    "server/store",
   ],
   "server/domains/pods": [
     "server/cli/table",

@@ -1,7 +1,9 @@
 import { describeSize } from "../../adapters/host/describe-size.ts";
 import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
 import type { CheckedOperation } from "../domain/long-change.ts";
+import type { PlanFact } from "../operations/mutation.ts";
 import type { Json } from "../operations/operation.ts";
+import { factsOf } from "../operations/plan-facts.ts";
 import { describePlace, placeOf } from "./repository-place.ts";
 import type { BackupRow } from "./store/backups.ts";
 
@@ -21,6 +23,7 @@ export function planOfVerification(restic: Commands, row: BackupRow): StoredBack
     plan: {
       changes: [`backup ${row.name} of ${row.volume} is read completely, and the result is recorded`],
       losses: [],
+      facts: factsOfBackup(row),
     },
     steps: [
       { name: "read", command: restic.commandOf("restore") },
@@ -38,6 +41,7 @@ export function planOfDeletion(restic: Commands, row: BackupRow): StoredBackupPl
       losses: [
         `the content of ${row.volume} at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${place}`,
       ],
+      facts: factsOfBackup(row),
     },
     steps: [
       { name: "forget", command: restic.commandOf("forget") },
@@ -45,4 +49,13 @@ export function planOfDeletion(restic: Commands, row: BackupRow): StoredBackupPl
       { name: "prune", command: restic.commandOf("prune") },
     ],
   };
+}
+
+/** Returns what plans about a backup follow from. */
+export function factsOfBackup(row: BackupRow): PlanFact[] {
+  return factsOf(resourceOf(row), {
+    snapshotId: row.snapshot_id,
+    sizeBytes: row.size_bytes,
+    repository: describePlace(placeOf(row)),
+  });
 }

@@ -20,6 +20,8 @@ export function addCommands(
   context: CommandContext & { readonly isFleetWide: boolean },
   onExit: (code: ExitCode) => void,
 ): void {
+  // Otherwise a noun that is a command itself takes the options of the commands below it.
+  noun.enablePositionalOptions();
   for (const row of rows) {
     const command = row.name === "" ? noun : noun.command(row.name);
     addParameters(command.description(row.summary), row.parameters);

@@ -60,6 +60,8 @@ export async function createProgram(
     .description("One gateway to the machines you own, over Connect, gRPC and gRPC-Web on one port.")
     .version(version)
     .exitOverride()
+    // As for nouns, see `addCommands`.
+    .enablePositionalOptions()
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: (text) => output.out(text.trimEnd()),

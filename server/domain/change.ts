@@ -16,7 +16,7 @@ import {
 import type { Call } from "../rpc/call/call.ts";
 
 /** The part of a call that plans and changes depend on. */
-export type ChangeRequester = Pick<Call, "signal" | "noteResource"> & {
+export type ChangeRequester = Pick<Call, "signal" | "noteResource" | "appliedPlan"> & {
   readonly peer: Pick<Call["peer"], "lvmd">;
 };
 

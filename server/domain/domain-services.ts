@@ -85,6 +85,10 @@ export interface GatewayParts {
   readonly repositoryKeySeal: Seal;
   /** `createSeal(masterKey, "cluster")`. */
   readonly clusterSeal: Seal;
+  /** `createSeal(masterKey, "plans")`. */
+  readonly planSeal: Seal;
+  /** Key of the digests of saved plans. */
+  readonly planDigestKey: Uint8Array;
   /** Id of this process; never reused. */
   readonly instanceId: string;
   /** Name of this host. */

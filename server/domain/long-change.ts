@@ -83,6 +83,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
       input: typeof input === "function" ? await input(by) : input,
       secrets,
       requester: by,
+      ...(by.planId === undefined ? {} : { plan: { id: by.planId, mutation: planOfCheck(kind, checked) } }),
       ...(attachKey === undefined ? {} : { attachKey }),
     });
   }
@@ -94,6 +95,7 @@ export function registerLongChange<Request, Input extends Json, Secrets extends 
     plan: async (request, requester) => planOfCheck(kind, await check(request, requester)),
     async begin(request, call) {
       const checked = await check(request, call);
+      call.appliedPlan?.assertSame(planOfCheck(kind, checked));
       // Before the operation begins, because `noteResource` comes too late to stop it.
       call.caller.ceiling?.assertResource("joins" in checked ? checked.joins.resource : checked.resource);
       const started = await start(checked, operationRequesterOf(call));
@@ -129,8 +131,10 @@ export function stepsOfKind(
 export function operationRequesterOf({
   caller,
   method,
-}: Pick<Call, "caller" | "method">): OperationRequester {
-  return { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) };
+  appliedPlan,
+}: Pick<Call, "caller" | "method" | "appliedPlan">): OperationRequester {
+  const { actor, accountId } = caller;
+  return { actor, accountId, rpc: methodPathOf(method), planId: appliedPlan?.id };
 }
 
 /** Returns the plan of a request that begins nothing, since it joins an operation or asks for what exists. */
@@ -138,7 +142,14 @@ export function nothingToDo(
   kind: string,
   { resource, backend }: Pick<Operation, "resource" | "backend">,
 ): PlannedMutation {
-  return { kind, resource, backend, plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
+  return {
+    kind,
+    resource,
+    backend,
+    plan: { changes: [], losses: [], facts: [] },
+    steps: [],
+    pointOfNoReturn: 0,
+  };
 }
 
 /** Returns the plan of what `check` has described: nothing, if it joins an operation in progress. */

@@ -98,10 +98,14 @@ export function createShortChanges<State>(options: ShortChangesOptions<State>): 
         requester.signal.throwIfAborted();
         await assertFree(target);
         const refresh = () => system.refresh();
-        return checkTwice(await system.read(), ({ value }) => check(spec, value), {
+        const { appliedPlan } = requester;
+        const snapshot = await (appliedPlan === undefined ? system.read() : refresh());
+        const mutation = await checkTwice(snapshot, ({ value }) => check(spec, value), {
           refresh,
           finalBelowMs: 0,
         });
+        appliedPlan?.assertSame(mutation);
+        return mutation;
       };
       const queue = target.queue ?? target.resource;
       return respond(spec, await runner.run(queue, checkNow, requester.signal));

@@ -1,4 +1,4 @@
-import type { PlannedMutation } from "../operations/mutation.ts";
+import type { PlannedMutation, PlanText } from "../operations/mutation.ts";
 import type { Call } from "../rpc/call/call.ts";
 import type { DryRun } from "../store/transaction.ts";
 import type { Change } from "./change.ts";
@@ -20,11 +20,8 @@ export interface StoredChange<Request, Spec, Result> {
    * @throws InfraError
    */
   apply(spec: Spec, how: DryRun): Promise<Result>;
-  /** Describes the change for people. */
-  describe(
-    spec: Spec,
-    result: Result,
-  ): { readonly changes: readonly string[]; readonly losses?: readonly string[] };
+  /** Describes the change, with the result of its dry run. */
+  describe(spec: Spec, result: Result): Pick<PlanText, "changes"> & Partial<PlanText>;
 }
 
 /**
@@ -35,23 +32,25 @@ export function createStoredChange<Request, Spec, Result, Response>(
   { kind, resourceOf, parse, apply, describe }: StoredChange<Request, Spec, Result>,
   respond: (result: Result, call: Call, spec: Spec) => Response | Promise<Response>,
 ): Change<Request, Promise<Response>> {
+  async function planOf(request: Request, spec: Spec): Promise<PlannedMutation> {
+    const result = await apply(spec, { dryRun: true });
+    const { changes, losses = [], facts = [] } = describe(spec, result);
+    return {
+      kind,
+      resource: resourceOf(request),
+      backend: "store",
+      plan: { changes, losses, facts },
+      steps: [{ name: kind, command: [] }],
+      pointOfNoReturn: 0,
+    };
+  }
+
   return {
-    async plan(request): Promise<PlannedMutation> {
-      const spec = parse(request, "");
-      const result = await apply(spec, { dryRun: true });
-      const { changes, losses = [] } = describe(spec, result);
-      return {
-        kind,
-        resource: resourceOf(request),
-        backend: "store",
-        plan: { changes, losses },
-        steps: [{ name: kind, command: [] }],
-        pointOfNoReturn: 0,
-      };
-    },
+    plan: async (request) => planOf(request, parse(request, "")),
     async run(request, call) {
       call.noteResource(resourceOf(request));
       const spec = parse(request, call.caller.actor);
+      call.appliedPlan?.assertSame(await planOf(request, spec));
       return respond(await apply(spec, {}), call, spec);
     },
   };

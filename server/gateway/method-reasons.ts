@@ -74,6 +74,9 @@ function reasonsByRule(documented: DocumentedMethod): readonly Reason[] {
       ? [rpcReasons.IDEMPOTENCY_KEY_REUSED, rpcReasons.IDEMPOTENCY_OUTCOME_UNKNOWN]
       : []),
     ...(rule.mutation && rule.secretAnswer ? [rpcReasons.IDEMPOTENCY_KEY_NOT_TAKEN] : []),
+    ...(rule.idempotencyField === undefined
+      ? []
+      : [rpcReasons.IDEMPOTENCY_KEY_NOT_TAKEN, rpcReasons.IDEMPOTENCY_OUTCOME_UNKNOWN]),
     ...(rule.mutation && method.methodKind !== "unary" ? [rpcReasons.NOT_BUILT] : []),
   ];
 }

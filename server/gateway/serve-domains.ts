@@ -49,6 +49,8 @@ export async function serveDomains(
     },
     repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
     clusterSeal: createSeal(data.masterKey, "cluster"),
+    planSeal: createSeal(data.masterKey, "plans"),
+    planDigestKey: data.masterKey.deriveKey("plan-digest").export(),
     instanceId: instance.instanceId,
     host: instance.host,
     auth,

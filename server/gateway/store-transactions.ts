@@ -3,6 +3,7 @@ import { auditTransactions } from "../domains/audit/store/transactions.ts";
 import { authTransactions } from "../domains/auth/store/transactions.ts";
 import { clusterTransactions } from "../domains/clusters/store/transactions.ts";
 import { idempotencyTransactions } from "../domains/idempotency/store/transactions.ts";
+import { planTransactions } from "../domains/plan/store/transactions.ts";
 import { eventTransactions } from "../events/store/transactions.ts";
 import { fleetTransactions } from "../fleet/store/transactions.ts";
 import { operationTransactions } from "../operations/store/transactions.ts";
@@ -22,5 +23,6 @@ export const transactions: GatewayTransactions = {
   ...fleetTransactions,
   ...idempotencyTransactions,
   ...operationTransactions,
+  ...planTransactions,
   ...storeCheckTransactions,
 };

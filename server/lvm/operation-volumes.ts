@@ -60,7 +60,7 @@ export function createOperationVolumes(lvm: LvmAdapter, runner: InlineRunner): O
         kind,
         resource: volumeResource(volumeGroup, volume),
         backend: groupUuid,
-        plan: { changes: [], losses: [] },
+        plan: { changes: [], losses: [], facts: [] },
         steps: steps.map((step) => ({
           name: step.kind,
           command: lvm.commandOf(step),

@@ -8,6 +8,8 @@ const mostListed = 1000;
 export interface OpenFilters extends Required<Pick<OperationFilters, "kind">> {
   readonly resource?: string;
   readonly host: string;
+  /** ID of an operation that is not listed. */
+  readonly except?: string | undefined;
   /** End states to list as well. Default: none. */
   readonly orStates?: NonNullable<OperationFilters["states"]>;
 }
@@ -15,9 +17,9 @@ export interface OpenFilters extends Required<Pick<OperationFilters, "kind">> {
 /** Lists the operations of a host that have not ended, newest first, from the newest thousand. */
 export async function listOpen(
   operations: Pick<Operations, "list">,
-  { host, orStates = [], ...filters }: OpenFilters,
+  { host, except, orStates = [], ...filters }: OpenFilters,
 ): Promise<readonly Operation[]> {
   const states = [...openStates, ...orStates];
   const page = await operations.list({ ...filters, states }, { belowSeq: undefined, limit: mostListed });
-  return page.operations.filter((operation) => operation.host === host);
+  return page.operations.filter((operation) => operation.host === host && operation.id !== except);
 }

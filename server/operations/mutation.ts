@@ -6,6 +6,25 @@ export interface PlannedStep {
   readonly command: readonly string[];
 }
 
+/** A property that a plan depends on: the plan no longer holds if it has another value, or is missing. */
+export interface PlanFact {
+  /** Whose property it is, as in events. */
+  readonly resource: string;
+  /** In lower camel case, with its unit: `uuid`, `sizeBytes`. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a user should know about a change before it runs. */
+export interface PlanText {
+  /** What will be created or changed, one sentence each. */
+  readonly changes: readonly string[];
+  /** What will be lost, one sentence each. */
+  readonly losses: readonly string[];
+  /** What the rest of the plan follows from, in a fixed order. `backend` is another fact, and is not repeated here. */
+  readonly facts: readonly PlanFact[];
+}
+
 /** Description of a change to a system, so that it can be shown before it runs. */
 export interface PlannedMutation {
   /** Kind of change, e.g. `volumes.create`. */
@@ -14,8 +33,7 @@ export interface PlannedMutation {
   readonly resource: string;
   /** ID of the target system (a VG's UUID), so that a stored description stays tied to it. */
   readonly backend: string;
-  /** What a user should know first: what will be created or changed, and what will be lost. */
-  readonly plan: { readonly changes: readonly string[]; readonly losses: readonly string[] };
+  readonly plan: PlanText;
   readonly steps: readonly PlannedStep[];
   /**
    * Index of the step that cannot be undone once it has succeeded; `steps.length` when all can be. If it or an earlier step

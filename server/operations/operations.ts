@@ -1,3 +1,4 @@
+import type { PlannedMutation } from "./mutation.ts";
 import type { Json, Operation } from "./operation.ts";
 import type { OperationFilters } from "./operation-filters.ts";
 import type { OperationKind } from "./operation-kind.ts";
@@ -8,7 +9,26 @@ export interface OperationRequester {
   readonly accountId: string;
   /** The RPC, as `package.Service/Method`. */
   readonly rpc: string;
+  /** The saved plan that it applies; undefined: none. */
+  readonly planId?: string | undefined;
 }
+
+/** The saved plan that an operation applies. */
+export interface OperationPlan {
+  readonly id: string;
+  /** What it says of the operation. */
+  readonly mutation: PlannedMutation;
+}
+
+/**
+ * Compares what an operation would do now with its plan, before its first change.
+ * @throws InfraError PLAN_STALE, which names what differs, and retryable reasons
+ */
+export type CheckOperationPlan = (
+  operation: Pick<Operation, "id" | "resource" | "rpc">,
+  plan: OperationPlan,
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** An operation to start. */
 export interface OperationSpec<Input extends Json, Secrets extends Json> {
@@ -21,6 +41,8 @@ export interface OperationSpec<Input extends Json, Secrets extends Json> {
   readonly requester: OperationRequester;
   /** A request with the key of an operation that has not ended attaches to it. */
   readonly attachKey?: string;
+  /** Checked again in the first step. Absent: the operation applies no plan. */
+  readonly plan?: OperationPlan;
 }
 
 /** Starts operations of one kind. */
@@ -60,6 +82,8 @@ export interface Operations {
   register<Input extends Json, Secrets extends Json>(
     kind: OperationKind<Input, Secrets>,
   ): OperationStarter<Input, Secrets>;
+  /** Sets how the plans of operations are checked; must be called before `begin`. */
+  checkPlansWith(check: CheckOperationPlan): void;
   /** Starts to run operations, including those that an earlier gateway left. */
   begin(): void;
   /** @throws InfraError OPERATION_NOT_FOUND */
@@ -86,9 +110,10 @@ export interface Operations {
   ended(id: string, signal: AbortSignal): Promise<Operation>;
   /**
    * Checks that no open operation works on a resource.
+   * @param except ID of an operation that does not count
    * @throws InfraError OPERATION_IN_PROGRESS
    */
-  assertFree(resource: string): Promise<void>;
+  assertFree(resource: string, except?: string): Promise<void>;
   /**
    * Claims no more operations, and releases the running ones: abortable steps are aborted and continue elsewhere or at the next
    * start, others run to their end.

@@ -7,12 +7,18 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import type { PlannedMutation } from "./mutation.ts";
+import type { Operation } from "./operation.ts";
 
 /** The caller that requests a plan, and may disconnect before there is one. */
 export interface PlanRequester {
   readonly signal: AbortSignal;
   /** The part of the connection that rules of the domains depend on. */
   readonly peer: { readonly lvmd: "backups" | "current" };
+  /**
+   * The operation whose own plan is checked again: it does not count as in progress, and of several resources only its own is
+   * planned. Undefined for any other requester.
+   */
+  readonly operation?: Pick<Operation, "id" | "resource">;
 }
 
 /**

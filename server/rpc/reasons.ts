@@ -106,7 +106,7 @@ export const rpcReasons = defineReasons({
     code: "INVALID_ARGUMENT",
     retryable: false,
     meaning:
-      "The method does not accept an `idempotency-key`, because its response contains secrets, which are not stored.",
+      "The method does not accept an `idempotency-key`, because its response contains secrets, which are not stored, or because its request contains the key.",
   },
   IDEMPOTENCY_OUTCOME_UNKNOWN: {
     code: "ABORTED",

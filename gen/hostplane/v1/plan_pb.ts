@@ -2,18 +2,19 @@
 // @generated from file hostplane/v1/plan.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Plans: a dry run of a call.
+// Plans: a dry run of a call, which can be saved.
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hostplane/v1/plan.proto.
  */
 export const file_hostplane_v1_plan: GenFile = /*@__PURE__*/
-  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QilQEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBSIsCgtQbGFubmVkU3RlcBIMCgRuYW1lGAEgASgJEg8KB2NvbW1hbmQYAiADKAkyUQoLUGxhblNlcnZpY2USQgoEUGxhbhIZLmhvc3RwbGFuZS52MS5QbGFuUmVxdWVzdBoaLmhvc3RwbGFuZS52MS5QbGFuUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_struct]);
+  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QivAEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBRIlCgVmYWN0cxgHIAMoCzIWLmhvc3RwbGFuZS52MS5QbGFuRmFjdCI5CghQbGFuRmFjdBIQCghyZXNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgJIiwKC1BsYW5uZWRTdGVwEgwKBG5hbWUYASABKAkSDwoHY29tbWFuZBgCIAMoCSJpChFDcmVhdGVQbGFuUmVxdWVzdBIOCgZtZXRob2QYASABKAkSJwoEanNvbhgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIQCgZiaW5hcnkYAyABKAxIAEIJCgdyZXF1ZXN0IjsKEkNyZWF0ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSI4Cg9HZXRQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4iOQoQTGlzdFBsYW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJUChFMaXN0UGxhbnNSZXNwb25zZRImCgVwbGFucxgBIAMoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh8KEURlbGV0ZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVBsYW5SZXNwb25zZSIeChBBcHBseVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIn4KEUFwcGx5UGxhblJlc3BvbnNlEiUKBHBsYW4YASABKAsyFy5ob3N0cGxhbmUudjEuU2F2ZWRQbGFuEikKCHJlc3BvbnNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCg9yZXNwb25zZV9iaW5hcnkYAyABKAwi1QIKCVNhdmVkUGxhbhIKCgJpZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSKAoHcmVxdWVzdBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZGlnZXN0GAQgASgJEigKBHBsYW4YBSABKAsyGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlEg0KBWFjdG9yGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKBXN0YXRlGAkgASgOMhwuaG9zdHBsYW5lLnYxLlNhdmVkUGxhblN0YXRlEhUKDXN0YWxlX2JlY2F1c2UYCiABKAkSFQoNb3BlcmF0aW9uX2lkcxgLIAMoCSqmAQoOU2F2ZWRQbGFuU3RhdGUSIAocU0FWRURfUExBTl9TVEFURV9VTlNQRUNJRklFRBAAEhkKFVNBVkVEX1BMQU5fU1RBVEVfT1BFThABEh0KGVNBVkVEX1BMQU5fU1RBVEVfQVBQTFlJTkcQAhIcChhTQVZFRF9QTEFOX1NUQVRFX0FQUExJRUQQAxIaChZTQVZFRF9QTEFOX1NUQVRFX1NUQUxFEAQy4QMKC1BsYW5TZXJ2aWNlEkIKBFBsYW4SGS5ob3N0cGxhbmUudjEuUGxhblJlcXVlc3QaGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlIgOQAgESTwoKQ3JlYXRlUGxhbhIfLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVzcG9uc2USSwoHR2V0UGxhbhIcLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVxdWVzdBodLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVzcG9uc2UiA5ACARJRCglMaXN0UGxhbnMSHi5ob3N0cGxhbmUudjEuTGlzdFBsYW5zUmVxdWVzdBofLmhvc3RwbGFuZS52MS5MaXN0UGxhbnNSZXNwb25zZSIDkAIBEk8KCkRlbGV0ZVBsYW4SHy5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlcXVlc3QaIC5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlc3BvbnNlEkwKCUFwcGx5UGxhbhIeLmhvc3RwbGFuZS52MS5BcHBseVBsYW5SZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkFwcGx5UGxhblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * The call to plan.
@@ -107,6 +108,13 @@ export type PlanResponse = Message<"hostplane.v1.PlanResponse"> & {
    * @generated from field: int32 point_of_no_return = 6;
    */
   pointOfNoReturn: number;
+
+  /**
+   * What the plan follows from. If one of these changes, the call would do something else.
+   *
+   * @generated from field: repeated hostplane.v1.PlanFact facts = 7;
+   */
+  facts: PlanFact[];
 };
 
 /**
@@ -115,6 +123,41 @@ export type PlanResponse = Message<"hostplane.v1.PlanResponse"> & {
  */
 export const PlanResponseSchema: GenMessage<PlanResponse> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_plan, 1);
+
+/**
+ * A property of a system that a plan depends on.
+ *
+ * @generated from message hostplane.v1.PlanFact
+ */
+export type PlanFact = Message<"hostplane.v1.PlanFact"> & {
+  /**
+   * Resource whose property it is, e.g. "volumeGroups/vg0/volumes/data".
+   *
+   * @generated from field: string resource = 1;
+   */
+  resource: string;
+
+  /**
+   * Name with its unit, e.g. "sizeBytes".
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Value at the time of the plan.
+   *
+   * @generated from field: string value = 3;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message hostplane.v1.PlanFact.
+ * Use `create(PlanFactSchema)` to create a new message.
+ */
+export const PlanFactSchema: GenMessage<PlanFact> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 2);
 
 /**
  * A step of a change.
@@ -142,7 +185,409 @@ export type PlannedStep = Message<"hostplane.v1.PlannedStep"> & {
  * Use `create(PlannedStepSchema)` to create a new message.
  */
 export const PlannedStepSchema: GenMessage<PlannedStep> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_plan, 2);
+  messageDesc(file_hostplane_v1_plan, 3);
+
+/**
+ * The call to plan.
+ *
+ * @generated from message hostplane.v1.CreatePlanRequest
+ */
+export type CreatePlanRequest = Message<"hostplane.v1.CreatePlanRequest"> & {
+  /**
+   * Full name of the method, e.g. "proto.LVService/RemoveLV".
+   *
+   * @generated from field: string method = 1;
+   */
+  method: string;
+
+  /**
+   * The request of that method, in one of two forms, at most 256 KiB in binary. An empty message when neither is set.
+   *
+   * @generated from oneof hostplane.v1.CreatePlanRequest.request
+   */
+  request: {
+    /**
+     * The request as JSON. Unknown fields are rejected, as in the call itself.
+     *
+     * @generated from field: google.protobuf.Struct json = 2;
+     */
+    value: JsonObject;
+    case: "json";
+  } | {
+    /**
+     * The request in the binary encoding of protobuf.
+     *
+     * @generated from field: bytes binary = 3;
+     */
+    value: Uint8Array;
+    case: "binary";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message hostplane.v1.CreatePlanRequest.
+ * Use `create(CreatePlanRequestSchema)` to create a new message.
+ */
+export const CreatePlanRequestSchema: GenMessage<CreatePlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 4);
+
+/**
+ * The saved plan.
+ *
+ * @generated from message hostplane.v1.CreatePlanResponse
+ */
+export type CreatePlanResponse = Message<"hostplane.v1.CreatePlanResponse"> & {
+  /**
+   * With its id.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.CreatePlanResponse.
+ * Use `create(CreatePlanResponseSchema)` to create a new message.
+ */
+export const CreatePlanResponseSchema: GenMessage<CreatePlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 5);
+
+/**
+ * The plan to return.
+ *
+ * @generated from message hostplane.v1.GetPlanRequest
+ */
+export type GetPlanRequest = Message<"hostplane.v1.GetPlanRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message hostplane.v1.GetPlanRequest.
+ * Use `create(GetPlanRequestSchema)` to create a new message.
+ */
+export const GetPlanRequestSchema: GenMessage<GetPlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 6);
+
+/**
+ * The saved plan.
+ *
+ * @generated from message hostplane.v1.GetPlanResponse
+ */
+export type GetPlanResponse = Message<"hostplane.v1.GetPlanResponse"> & {
+  /**
+   * As it was saved.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.GetPlanResponse.
+ * Use `create(GetPlanResponseSchema)` to create a new message.
+ */
+export const GetPlanResponseSchema: GenMessage<GetPlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 7);
+
+/**
+ * The plans to list.
+ *
+ * @generated from message hostplane.v1.ListPlansRequest
+ */
+export type ListPlansRequest = Message<"hostplane.v1.ListPlansRequest"> & {
+  /**
+   * Maximum number of plans: 100 when 0, never more than 1000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ListPlansRequest.
+ * Use `create(ListPlansRequestSchema)` to create a new message.
+ */
+export const ListPlansRequestSchema: GenMessage<ListPlansRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 8);
+
+/**
+ * A page of saved plans.
+ *
+ * @generated from message hostplane.v1.ListPlansResponse
+ */
+export type ListPlansResponse = Message<"hostplane.v1.ListPlansResponse"> & {
+  /**
+   * Newest first.
+   *
+   * @generated from field: repeated hostplane.v1.SavedPlan plans = 1;
+   */
+  plans: SavedPlan[];
+
+  /**
+   * Token for the next page; empty on the last one.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ListPlansResponse.
+ * Use `create(ListPlansResponseSchema)` to create a new message.
+ */
+export const ListPlansResponseSchema: GenMessage<ListPlansResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 9);
+
+/**
+ * The plan to delete.
+ *
+ * @generated from message hostplane.v1.DeletePlanRequest
+ */
+export type DeletePlanRequest = Message<"hostplane.v1.DeletePlanRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message hostplane.v1.DeletePlanRequest.
+ * Use `create(DeletePlanRequestSchema)` to create a new message.
+ */
+export const DeletePlanRequestSchema: GenMessage<DeletePlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 10);
+
+/**
+ * The plan is deleted.
+ *
+ * @generated from message hostplane.v1.DeletePlanResponse
+ */
+export type DeletePlanResponse = Message<"hostplane.v1.DeletePlanResponse"> & {
+};
+
+/**
+ * Describes the message hostplane.v1.DeletePlanResponse.
+ * Use `create(DeletePlanResponseSchema)` to create a new message.
+ */
+export const DeletePlanResponseSchema: GenMessage<DeletePlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 11);
+
+/**
+ * The plan to apply.
+ *
+ * @generated from message hostplane.v1.ApplyPlanRequest
+ */
+export type ApplyPlanRequest = Message<"hostplane.v1.ApplyPlanRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ApplyPlanRequest.
+ * Use `create(ApplyPlanRequestSchema)` to create a new message.
+ */
+export const ApplyPlanRequestSchema: GenMessage<ApplyPlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 12);
+
+/**
+ * The result of the planned call.
+ *
+ * @generated from message hostplane.v1.ApplyPlanResponse
+ */
+export type ApplyPlanResponse = Message<"hostplane.v1.ApplyPlanResponse"> & {
+  /**
+   * The plan, with the operations that the call began.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+
+  /**
+   * Response of the planned method. Not set for a method that streams: follow the operation.
+   *
+   * @generated from field: google.protobuf.Struct response = 2;
+   */
+  response?: JsonObject | undefined;
+
+  /**
+   * The same response in the binary encoding of protobuf.
+   *
+   * @generated from field: bytes response_binary = 3;
+   */
+  responseBinary: Uint8Array;
+};
+
+/**
+ * Describes the message hostplane.v1.ApplyPlanResponse.
+ * Use `create(ApplyPlanResponseSchema)` to create a new message.
+ */
+export const ApplyPlanResponseSchema: GenMessage<ApplyPlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 13);
+
+/**
+ * A plan that is saved with its request.
+ *
+ * @generated from message hostplane.v1.SavedPlan
+ */
+export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
+  /**
+   * Cannot be guessed.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Full name of the method, e.g. "proto.LVService/RemoveLV".
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * The request without its secrets.
+   *
+   * @generated from field: google.protobuf.Struct request = 3;
+   */
+  request?: JsonObject | undefined;
+
+  /**
+   * Identifies the method, the request with its secrets, and the plan, as 64 hexadecimal digits. Two plans with the same
+   * digest do the same. It reveals nothing of the request.
+   *
+   * @generated from field: string digest = 4;
+   */
+  digest: string;
+
+  /**
+   * What the call would do.
+   *
+   * @generated from field: hostplane.v1.PlanResponse plan = 5;
+   */
+  plan?: PlanResponse | undefined;
+
+  /**
+   * Caller that saved the plan, e.g. "user/alice".
+   *
+   * @generated from field: string actor = 6;
+   */
+  actor: string;
+
+  /**
+   * Time at which it was saved.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 7;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Time from which on it no longer exists.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 8;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * What has become of it.
+   *
+   * @generated from field: hostplane.v1.SavedPlanState state = 9;
+   */
+  state: SavedPlanState;
+
+  /**
+   * Why it cannot be applied. Only for STALE.
+   *
+   * @generated from field: string stale_because = 10;
+   */
+  staleBecause: string;
+
+  /**
+   * The operations that the call began: one for each resource that it names. Empty if there are none.
+   *
+   * @generated from field: repeated string operation_ids = 11;
+   */
+  operationIds: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.SavedPlan.
+ * Use `create(SavedPlanSchema)` to create a new message.
+ */
+export const SavedPlanSchema: GenMessage<SavedPlan> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 14);
+
+/**
+ * What has become of a saved plan.
+ *
+ * @generated from enum hostplane.v1.SavedPlanState
+ */
+export const SavedPlanState = {
+  /**
+   * Never used.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * It can be applied.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_OPEN = 1;
+   */
+  OPEN: 1,
+
+  /**
+   * It is being applied, or the gateway stopped meanwhile.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_APPLYING = 2;
+   */
+  APPLYING: 2,
+
+  /**
+   * It was applied. Its operation, if it has one, shows the outcome.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_APPLIED = 3;
+   */
+  APPLIED: 3,
+
+  /**
+   * It cannot be applied, because what it is based on has changed.
+   *
+   * @generated from enum value: SAVED_PLAN_STATE_STALE = 4;
+   */
+  STALE: 4,
+} as const;
+
+/**
+ * What has become of a saved plan.
+ *
+ * @generated from enum hostplane.v1.SavedPlanState
+ */
+export type SavedPlanState = (typeof SavedPlanState)[keyof typeof SavedPlanState] | UnknownEnum;
+
+/**
+ * Describes the enum hostplane.v1.SavedPlanState.
+ */
+export const SavedPlanStateSchema: GenEnum<SavedPlanState> = /*@__PURE__*/
+  enumDesc(file_hostplane_v1_plan, 0);
 
 /**
  * Shows what a call would change, without changing it.
@@ -160,6 +605,61 @@ export const PlanService: GenService<{
     methodKind: "unary";
     input: typeof PlanRequestSchema;
     output: typeof PlanResponseSchema;
+  },
+  /**
+   * Plans a call as Plan does, and saves the plan with its request for 24 hours. Changes nothing else. Fails with
+   * NOT_SAVABLE for a method whose response contains secrets, and with TOO_MANY_PLANS when the caller has 50 plans.
+   *
+   * @generated from rpc hostplane.v1.PlanService.CreatePlan
+   */
+  createPlan: {
+    methodKind: "unary";
+    input: typeof CreatePlanRequestSchema;
+    output: typeof CreatePlanResponseSchema;
+  },
+  /**
+   * Returns a saved plan of the caller. An admin sees the plans of all callers. Fails with PLAN_NOT_FOUND.
+   *
+   * @generated from rpc hostplane.v1.PlanService.GetPlan
+   */
+  getPlan: {
+    methodKind: "unary";
+    input: typeof GetPlanRequestSchema;
+    output: typeof GetPlanResponseSchema;
+  },
+  /**
+   * Lists the saved plans of the caller, newest first. An admin sees the plans of all callers.
+   *
+   * @generated from rpc hostplane.v1.PlanService.ListPlans
+   */
+  listPlans: {
+    methodKind: "unary";
+    input: typeof ListPlansRequestSchema;
+    output: typeof ListPlansResponseSchema;
+  },
+  /**
+   * Deletes a saved plan of the caller. An admin can delete any plan. Fails with PLAN_NOT_FOUND.
+   *
+   * @generated from rpc hostplane.v1.PlanService.DeletePlan
+   */
+  deletePlan: {
+    methodKind: "unary";
+    input: typeof DeletePlanRequestSchema;
+    output: typeof DeletePlanResponseSchema;
+  },
+  /**
+   * Makes the call of a saved plan of the caller, exactly as planned. Immediately before the first change everything is
+   * checked again: if the call would do anything else, it fails with PLAN_STALE, which names what has changed, and the
+   * plan can no longer be applied. A durable operation checks this in its own first step, and then fails with
+   * PLAN_STALE. The id is the idempotency key: applying a plan again returns the same result. Fails with PLAN_NOT_FOUND
+   * and, if another gateway or connection has applied the plan, with PLAN_USED.
+   *
+   * @generated from rpc hostplane.v1.PlanService.ApplyPlan
+   */
+  applyPlan: {
+    methodKind: "unary";
+    input: typeof ApplyPlanRequestSchema;
+    output: typeof ApplyPlanResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_plan, 0);

@@ -13,11 +13,11 @@ import type { MethodRule } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
+import { readPage } from "../../rpc/listing/read-page.ts";
 import type { FleetOperations } from "./hosts/fleet-operations.ts";
 import { createOperationAccess } from "./operation-access.ts";
 import { commandMessage, operationMessage } from "./operation-messages.ts";
 import { parseOperationId, parseOperationQuery } from "./operation-query.ts";
-import { readPage } from "./read-page.ts";
 import { type WatchSources, watchOperation } from "./watch-operation.ts";
 
 export interface OperationServiceOptions {

@@ -4,12 +4,31 @@ import { fleetReasons } from "../../fleet/reasons.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
 import { planReasons } from "./reasons.ts";
 
+/** The methods concern the caller itself. Planning also requires the role of the method that is planned. */
+const change = { role: "operator", ofEveryService: true } as const;
+const read = { role: "viewer", ofEveryService: true, get: false, cache: false } as const;
+
 /** Plans of the changes of all domains. */
 export const planDomain = defineGatewayDomain({
   name: "plan",
   services: [
-    // Plan also requires the role of the method that is planned.
-    { service: PlanService, rules: { Plan: { role: "viewer", ofEveryService: true } } },
+    {
+      service: PlanService,
+      rules: {
+        Plan: { role: "viewer", ofEveryService: true },
+        CreatePlan: change,
+        GetPlan: read,
+        ListPlans: read,
+        DeletePlan: change,
+        ApplyPlan: { ...change, idempotencyField: "id" },
+      },
+      reasons: {
+        CreatePlan: [planReasons.NOT_SAVABLE, planReasons.TOO_MANY_PLANS],
+        GetPlan: [planReasons.PLAN_NOT_FOUND],
+        DeletePlan: [planReasons.PLAN_NOT_FOUND],
+        ApplyPlan: [planReasons.PLAN_NOT_FOUND, planReasons.PLAN_STALE, planReasons.PLAN_USED],
+      },
+    },
   ],
   reasons: {
     tables: [planReasons],
@@ -21,13 +40,7 @@ export const planDomain = defineGatewayDomain({
     ],
   },
   async serve(context) {
-    const { createPlanService } = await import("./service.ts");
-    const services = context.services.map(({ service }) => service);
-    const planners = [...context.served.values()].flatMap((domain) => domain.planners);
-    const { ruleOf, host: name } = context;
-    const { hosts } = context.fleet;
-    const hub = hosts && { name, hosts };
-    const registration = createPlanService({ services, planners, ruleOf, hub });
-    return { registrations: [registration], planners: [], backends: [] };
+    const { servePlans } = await import("./serve.ts");
+    return servePlans(context);
   },
 });

@@ -7,4 +7,33 @@ export const planReasons = defineReasons({
     retryable: false,
     meaning: "The method does not support dry runs: it changes nothing, or its changes cannot be predicted.",
   },
+  NOT_SAVABLE: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning:
+      "A plan of this method cannot be saved, because the response of the method contains secrets, which are not stored.",
+  },
+  TOO_MANY_PLANS: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    meaning:
+      "The limit of saved plans is reached; the message names it. Delete plans, or wait until they expire.",
+  },
+  PLAN_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no saved plan with this id, it has expired, or it belongs to another caller.",
+  },
+  PLAN_STALE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "What the plan is based on has changed; the message names it. Nothing was changed, and the plan can no longer be applied.",
+  },
+  PLAN_USED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The plan is being applied or was applied, and its result is no longer known; GetPlan shows its operation.",
+  },
 });

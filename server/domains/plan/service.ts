@@ -1,111 +1,83 @@
-import type { DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import {
-  type PlanRequest,
-  type PlanResponse,
-  type PlanResponseSchema,
-  PlanService,
-} from "../../../gen/hostplane/v1/plan_pb.ts";
-import { onlyHostWith } from "../../fleet/forward/find-host.ts";
-import { type CallingHub, callOnHost } from "../../fleet/hub/call-on-host.ts";
-import { fleetReasons } from "../../fleet/reasons.ts";
-import type { PlannedMutation } from "../../operations/mutation.ts";
-import type { PlannerRegistration } from "../../operations/planner.ts";
-import type { Call } from "../../rpc/call/call.ts";
-import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
+import { PlanService, SavedPlanSchema } from "../../../gen/hostplane/v1/plan_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
-import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
-import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
-import { parsePlannedRequest } from "./planned-request.ts";
-import { planReasons } from "./reasons.ts";
+import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
+import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
+import { readPage } from "../../rpc/listing/read-page.ts";
+import type { ApplyPlan } from "./apply-plan.ts";
+import type { PlanCall } from "./plan-call.ts";
+import { planMessage, savedPlanMessage } from "./plan-messages.ts";
+import type { PlansOnHosts } from "./plan-on-hosts.ts";
+import { planResource } from "./plan-stale.ts";
+import { savedMutationFrom } from "./saved-mutation.ts";
+import type { SavedPlans } from "./saved-plans.ts";
 
 export interface PlanServiceOptions {
-  /** All services of the gateway. */
-  readonly services: readonly DescService[];
-  readonly planners: readonly PlannerRegistration[];
-  readonly ruleOf: (method: DescMethod) => MethodRule;
-  /** Set on a hub: calls of some methods go to its hosts, and so do their plans. */
-  readonly hub?: CallingHub | undefined;
+  readonly planCall: PlanCall;
+  readonly onHosts: PlansOnHosts;
+  readonly savedPlans: SavedPlans;
+  readonly applyPlan: ApplyPlan;
 }
 
-/**
- * Creates hostplane.v1.PlanService, which describes what a call would do. The checks that could refuse the call also apply to
- * its plan, in the same order: the listener, the caller's role, the request's form, a domain that is not built or off, the
- * domain's rules.
- */
-export function createPlanService(options: PlanServiceOptions): ServiceRegistration {
-  const methods = new Map(
-    options.services
-      .flatMap((service): readonly DescMethod[] => service.methods)
-      .map((method) => [methodPathOf(method), method]),
-  );
-  const planners = new Map(options.planners.map((one) => [one.service.typeName, one]));
-
+/** Creates hostplane.v1.PlanService, which describes what a call would do, saves such plans, and applies them. */
+export function createPlanService({
+  planCall,
+  onHosts,
+  savedPlans,
+  applyPlan,
+}: PlanServiceOptions): ServiceRegistration {
   return registerService(PlanService, {
-    async plan(planned, call) {
-      const { method: path, request } = planned;
-      const method = methods.get(path.replace(/^\//, ""));
-      if (method === undefined) {
-        const example = "proto.LVService/RemoveLV";
-        throw invalidField("method", `must be the full name of a method, such as ${example}`);
+    async plan(request, call) {
+      const method = planCall.assertMethod(request, call);
+      if (onHosts.has(method)) {
+        return onHosts.plan(method, request, call);
       }
-      const rule = options.ruleOf(method);
-      if (rule.fleetWide && call.peer.access === "hub") {
-        const message = `${method.parent.typeName} is the hub's own; plan the call without the name of a host`;
-        throw new InfraError(fleetReasons.NOT_ON_HOSTS, message);
-      }
-      const refusal = listenerRefusalOf(method.parent, call.peer.listener, call.peer.services);
-      if (refusal !== undefined) {
-        throw refusal;
-      }
-      assertAllowed(call.caller, method, rule);
-      if (rule.hostBound && options.hub !== undefined) {
-        return planOnOnlyHost(options.hub, method, rule, planned, call);
-      }
-      const parsed = parsePlannedRequest(method.input, request);
-      const planner = planners.get(method.parent.typeName)?.plannerOf(method);
-      if (planner === undefined) {
-        throw notPlannable(method, rule);
-      }
-      const mutation = await planner(parsed, call);
+      const { mutation } = await planCall.plan(method, request, call);
       call.noteResource(mutation.resource);
-      return planMessage(mutation);
+      return planMessage(savedMutationFrom(mutation));
+    },
+
+    async createPlan(request, call) {
+      const method = planCall.assertMethod(request, call);
+      onHosts.assertHere(method);
+      const plan = await savedPlans.create(await planCall.plan(method, request, call), call);
+      call.noteResource(planResource(plan.id));
+      return { plan: savedPlanMessage(plan) };
+    },
+
+    async getPlan({ id }, call) {
+      call.noteResource(planResource(id));
+      return { plan: savedPlanMessage(await savedPlans.get(id, call)) };
+    },
+
+    async listPlans({ pageSize, pageToken }, call) {
+      const page = {
+        seq: seqFromPageToken(pageToken, {}),
+        pageSize: parsePageSize(pageSize),
+        signal: call.signal,
+      };
+      const { rows, nextSeq } = await readPage(
+        SavedPlanSchema,
+        page,
+        (belowSeq, limit) => savedPlans.list({ belowSeq, limit }, call),
+        savedPlanMessage,
+      );
+      return { plans: [...rows], nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, {}) };
+    },
+
+    async deletePlan({ id }, call) {
+      call.noteResource(planResource(id));
+      await savedPlans.remove(id, call);
+      return {};
+    },
+
+    async applyPlan({ id }, call) {
+      call.noteResource(planResource(id));
+      const { plan, response } = await applyPlan(id, call);
+      return {
+        plan: savedPlanMessage(plan),
+        ...(response?.json === undefined ? {} : { response: response.json }),
+        ...(response === undefined ? {} : { responseBinary: response.binary }),
+      };
     },
   });
-}
-
-/**
- * Has a call planned by the host that would get it.
- * @throws InfraError HOST_REQUIRED, HOST_UNREACHABLE, and the error of the host
- */
-async function planOnOnlyHost(
-  hub: CallingHub,
-  { parent }: DescMethod,
-  { domain }: MethodRule,
-  request: PlanRequest,
-  call: Call,
-): Promise<PlanResponse> {
-  const host = onlyHostWith(hub.hosts, domain, parent.typeName);
-  const plan = await callOnHost(hub, host, PlanService, call, (client) =>
-    client.plan(request, { signal: call.signal }),
-  );
-  call.noteResource(plan.resource);
-  return plan;
-}
-
-function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError {
-  const why = mutation ? "its changes cannot be predicted" : "it changes nothing";
-  return new InfraError(planReasons.NOT_PLANNABLE, `${methodPathOf(method)} has no plan: ${why}`);
-}
-
-function planMessage(mutation: PlannedMutation): MessageInitShape<typeof PlanResponseSchema> {
-  const { kind, resource, plan, steps, pointOfNoReturn } = mutation;
-  return {
-    kind,
-    resource,
-    changes: [...plan.changes],
-    losses: [...plan.losses],
-    steps: steps.map(({ name, command }) => ({ name, command: [...command] })),
-    pointOfNoReturn,
-  };
 }

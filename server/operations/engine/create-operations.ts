@@ -6,13 +6,20 @@ import type { Json } from "../operation.ts";
 import { publishEnd } from "../operation-end.ts";
 import type { OperationKind } from "../operation-kind.ts";
 import { operationNotFound } from "../operation-not-found.ts";
-import type { OperationAtSeq, OperationSpec, OperationStarter, Operations } from "../operations.ts";
+import type {
+  CheckOperationPlan,
+  OperationAtSeq,
+  OperationSpec,
+  OperationStarter,
+  Operations,
+} from "../operations.ts";
 import type { OperationsOptions } from "../operations-options.ts";
 import { operationReasons } from "../reasons.ts";
 import { createEndedWaits } from "./ended-waits.ts";
 import type { AnyKind } from "./operation-run.ts";
 import { sealSecrets } from "./operation-secrets.ts";
 import { createOperationWorker } from "./operation-worker.ts";
+import { planStepName } from "./plan-step.ts";
 import { cancelRefused, retryRefused } from "./request-refusals.ts";
 
 const purgeBatch = 100;
@@ -21,7 +28,10 @@ const purgeBatch = 100;
 export function createOperations(options: OperationsOptions): Operations {
   const { store, instance, limits, log, seal } = options;
   const kinds = new Map<string, AnyKind>();
-  const worker = createOperationWorker(options, kinds);
+  let checkPlan: CheckOperationPlan = async () => {
+    throw new Error("no check of plans is set");
+  };
+  const worker = createOperationWorker(options, kinds, (...of) => checkPlan(...of));
   const waits = createEndedWaits(store);
   let purge: Purge | undefined;
 
@@ -35,7 +45,7 @@ export function createOperations(options: OperationsOptions): Operations {
 
   async function start(kind: AnyKind, spec: OperationSpec<Json, Json>) {
     const id = randomUUID();
-    const { resource, backend, input, secrets, requester, attachKey } = spec;
+    const { resource, backend, input, secrets, requester, attachKey, plan } = spec;
     const { maxOpen } = limits;
     const outcome = await store.run("operations.start", {
       newOperation: {
@@ -51,8 +61,10 @@ export function createOperations(options: OperationsOptions): Operations {
         attach_key: attachKey ?? null,
         input_json: JSON.stringify(input),
         secrets_sealed: sealSecrets(seal, secrets, id) ?? null,
+        plan_id: plan?.id ?? null,
+        plan_json: plan === undefined ? null : JSON.stringify(plan.mutation),
       },
-      steps: kind.steps.map(({ name }) => name),
+      steps: [...(plan === undefined ? [] : [planStepName]), ...kind.steps.map(({ name }) => name)],
       isFirstStepDone: kind.followsChange === true,
       isPastReturn: kind.followsChange === true && kind.steps.every(({ undo }) => undo === undefined),
       maxOpen,
@@ -77,6 +89,9 @@ export function createOperations(options: OperationsOptions): Operations {
       const known = kind as unknown as AnyKind;
       kinds.set(kind.kind, known);
       return { start: (spec) => start(known, spec) };
+    },
+    checkPlansWith(check) {
+      checkPlan = check;
     },
     begin() {
       worker.begin();
@@ -126,8 +141,8 @@ export function createOperations(options: OperationsOptions): Operations {
       return outcome.operation;
     },
     ended: waits.ended,
-    async assertFree(resource) {
-      const open = await store.run("operations.openOf", { resource, host: instance.host });
+    async assertFree(resource, except) {
+      const open = await store.run("operations.openOf", { resource, host: instance.host, except });
       if (open !== undefined) {
         const message = `operation ${open.id} (${open.kind}) is using this resource; wait until it ends, or cancel it`;
         throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, message, {

@@ -5,6 +5,7 @@ import { createCommandLog } from "../command-log.ts";
 import { operationChannel } from "../observation.ts";
 import type { Json } from "../operation.ts";
 import { reportEnd } from "../operation-end.ts";
+import type { CheckOperationPlan } from "../operations.ts";
 import type { OperationsOptions } from "../operations-options.ts";
 import type { ClaimArgs } from "../store/claims.ts";
 import { type ClaimedOperation, createClaims } from "./claims.ts";
@@ -12,6 +13,7 @@ import { createFencedWrite } from "./fenced-writes.ts";
 import { createLeases } from "./lease.ts";
 import type { AnyKind, OperationRun } from "./operation-run.ts";
 import { createRedaction, openSecrets } from "./operation-secrets.ts";
+import { withPlanStep } from "./plan-step.ts";
 import { giveUpSealed, runOperation } from "./run-operation.ts";
 
 /** Claims and runs the operations that this gateway supports. */
@@ -29,6 +31,7 @@ const defaultFirstPauseMs = 1000;
 export function createOperationWorker(
   options: OperationsOptions,
   kinds: ReadonlyMap<string, AnyKind>,
+  checkPlan: CheckOperationPlan,
 ): OperationWorker {
   const { store, instance, limits, log, seal, boundary, firstPauseMs = defaultFirstPauseMs } = options;
   const { instanceId, host } = instance;
@@ -138,14 +141,14 @@ export function createOperationWorker(
 
   /** Builds the run without the secrets. */
   function runOf(claimed: ClaimedOperation, lease: ReturnType<typeof leases.hold>): OperationRun {
-    const { operation, isPastReturn, outputs } = claimed;
+    const { operation, isPastReturn, outputs, plan } = claimed;
     const kind = kinds.get(operation.kind);
     if (kind === undefined) {
       throw new Error(`the gateway does not support the operation kind ${operation.kind}`);
     }
     const commandLog = createCommandLog(host);
     return {
-      kind,
+      kind: plan === undefined ? kind : withPlanStep(kind, operation, plan, checkPlan),
       operation,
       secrets: null,
       redact: (text) => text,

@@ -1,4 +1,5 @@
 import type { TransactionContext } from "../../store/transaction.ts";
+import type { PlannedMutation } from "../mutation.ts";
 import type { Operation } from "../operation.ts";
 import { type Claimant, type ClaimPlan, type OpenOperation, planClaim } from "./claim-plan.ts";
 import { type OperationRow, publishOperations, stepsOf } from "./rows.ts";
@@ -81,6 +82,10 @@ export const operationClaimTransactions = {
       isPastReturn: claimed.past_return === 1,
       secretsSealed: claimed.secrets_sealed === null ? undefined : new Uint8Array(claimed.secrets_sealed),
       outputs: await outputsOf(context, nextId),
+      plan:
+        claimed.plan_id === null || claimed.plan_json === null
+          ? undefined
+          : { id: claimed.plan_id, mutation: JSON.parse(claimed.plan_json) as PlannedMutation },
     };
   },
 

@@ -21,7 +21,8 @@ export type NewOperation = Pick<
   | "attach_key"
   | "input_json"
   | "secrets_sealed"
->;
+> &
+  Partial<Pick<OperationsTable, "plan_id" | "plan_json">>;
 
 /** Arguments of `operations.start`. */
 interface StartArgs {
@@ -206,15 +207,16 @@ export const operationRecordTransactions = {
       .execute();
   },
 
-  /** Returns the operation that works on a resource of a host, or waits for it; undefined: there is none. */
+  /** Returns the operation, other than `except`, that works on a resource of a host, or waits for it; undefined: there is none. */
   async "operations.openOf"(
     { db }: TransactionContext,
-    { resource, host }: { resource: string; host: string },
+    { resource, host, except = "" }: { resource: string; host: string; except?: string | undefined },
   ) {
     return db
       .selectFrom("operations")
       .select(["id", "kind"])
       .where("resource", "=", resource)
+      .where("id", "!=", except)
       .where(({ or, eb }) => or([eb("host", "is", null), eb("host", "=", host)]))
       .where("ended_at", "is", null)
       .orderBy("seq")

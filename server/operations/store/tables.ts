@@ -34,6 +34,10 @@ export interface OperationsTable {
   /** Identifies repeats of the request while the operation has not ended. */
   attach_key: string | null;
   input_json: string;
+  /** Saved plan that it applies; null: none. */
+  plan_id: string | null;
+  /** What the plan says of it, a `PlannedMutation`. */
+  plan_json: string | null;
   /** Null: it never had any. Empty: they were erased when it ended; an operation that needs attention keeps them. */
   secrets_sealed: Uint8Array | null;
   /** `scheduled`, `active`, `undoing`, `completed`, `failed`, `cancelled`, `needsAttention`. */

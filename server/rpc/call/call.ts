@@ -2,6 +2,7 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { ClientCertificate } from "../protocols/http/client-certificate.ts";
 import type { MessageSink } from "../streams/message-sink.ts";
+import type { AppliedPlan } from "./applied-plan.ts";
 import type { Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -49,6 +50,8 @@ export interface Call {
   readonly fleetHost?: string | undefined;
   /** Notes the host of the fleet on which a hub makes the call, for the log and the audit log. */
   noteFleetHost(host: string): void;
+  /** The saved plan that the call applies: it changes exactly what the plan says, or nothing. Undefined for any other call. */
+  readonly appliedPlan?: AppliedPlan | undefined;
   /** Identifies the call in logs and in the response header `hostplane-request-id`. */
   readonly requestId: string;
   /** The caller; anonymous until `identify` is called. */

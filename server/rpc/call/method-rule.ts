@@ -18,6 +18,8 @@ export interface MethodRule {
   readonly secrets: boolean;
   /** Its answer has such fields: it is not stored, so the method does not support `idempotency-key`. */
   readonly secretAnswer: boolean;
+  /** Field of the request that is the idempotency key of each call, by its name in the contract; absent: the header is. */
+  readonly idempotencyField?: string | undefined;
   /** Concerns the caller itself, and may be called whatever services the caller's role is limited to. */
   readonly ofEveryService: boolean;
   /** Concerns the machine of one host, so with several gateways the call must name the host. */

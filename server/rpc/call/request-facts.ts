@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../protocols/http/http-exchange.ts";
+import type { AppliedPlan } from "./applied-plan.ts";
 import type { Peer } from "./call.ts";
 import type { RequestUsage } from "./request-usage.ts";
 
@@ -16,6 +17,11 @@ export interface RequestFacts {
   readonly usage?: RequestUsage | undefined;
   /** Host of the fleet that the request is forwarded to; absent if this gateway serves it. */
   readonly fleetHost?: string | undefined;
+  /**
+   * The saved plan that the call applies. Such a call has no time limit: the call that makes it has one, and records the outcome
+   * after its own caller has left.
+   */
+  readonly appliedPlan?: AppliedPlan;
   /** Called for each message that a sink of the call writes, bypassing its outputs. */
   readonly onSinkWrite?: () => void;
 }

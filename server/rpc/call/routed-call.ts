@@ -4,6 +4,7 @@ import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { rpcReasons } from "../reasons.ts";
 import { type ClosableSink, createMessageSink, type MessageSink } from "../streams/message-sink.ts";
+import type { AppliedPlan } from "./applied-plan.ts";
 import { type Call, operationHeader, type Peer, type StreamEndListener } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import type { CostAccount } from "./cost-account.ts";
@@ -42,6 +43,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   readonly protocol: Call["protocol"];
   readonly peer: Peer;
   fleetHost: string | undefined;
+  readonly appliedPlan: AppliedPlan | undefined;
   readonly requestId: string;
   caller: Caller = anonymous;
   /** Neighbours in the ring of open calls. */
@@ -49,7 +51,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   next: RingElement | undefined;
   readonly #exchange: Exchange;
   readonly #limits: CallLimits;
-  /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream. */
+  /** When the gateway's own time limit is reached, on the clock of performance.now(); undefined for a stream and for `appliedPlan`. */
   readonly capAtMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #account: CostAccount | undefined;
@@ -71,10 +73,12 @@ export class RoutedCall implements Call, OpenCall, Charged {
     this.protocol = protocol;
     this.peer = facts.peer;
     this.fleetHost = facts.fleetHost;
+    this.appliedPlan = facts.appliedPlan;
     this.requestId = facts.requestId;
     this.#exchange = exchange;
     this.#limits = limits;
-    this.capAtMs = method.methodKind === "unary" ? performance.now() + limits.maxDeadlineMs : undefined;
+    const isCapped = method.methodKind === "unary" && facts.appliedPlan === undefined;
+    this.capAtMs = isCapped ? performance.now() + limits.maxDeadlineMs : undefined;
   }
 
   /** Opens the call: from now on it ends at its deadline, and when the gateway stops. */

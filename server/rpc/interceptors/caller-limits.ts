@@ -158,6 +158,10 @@ export function createCallerLimits(
     }
   };
 
+  /** The call that applies a plan is counted itself. */
+  const limitChange: Interceptor = (call, next) =>
+    call.appliedPlan === undefined ? limitMutation(call, next) : next();
+
   return {
     countDenied(call) {
       if (call.caller.credential !== "adminSocket") {
@@ -179,7 +183,7 @@ export function createCallerLimits(
       }
       return call.method.methodKind === "unary" ? next() : limitStream(call, usage, next);
     },
-    workInterceptor: (_method, rule) => (rule.mutation ? limitMutation : undefined),
+    workInterceptor: (_method, rule) => (rule.mutation ? limitChange : undefined),
     callerCount: usages.count,
   };
 }

@@ -1,10 +1,10 @@
-import { toBinary } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Call, Output } from "../call/call.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { rpcReasons } from "../reasons.ts";
+import { canonicalBytes } from "./canonical-bytes.ts";
 import { idempotencyKeyHeader } from "./known-headers.ts";
 import { decodeStoredAnswer, encodeStoredAnswer, type StoredAnswer } from "./stored-answer.ts";
 
@@ -13,7 +13,7 @@ export interface KeyedCall {
   readonly caller: string;
   readonly method: string;
   readonly key: string;
-  /** The whole request. A second call is the same only if its request is equal. */
+  /** The whole request, as `canonicalBytes`. A second call is the same only if its request is equal. */
   readonly request: Uint8Array;
 }
 
@@ -45,7 +45,7 @@ export const replayHeader = "hostplane-idempotent-replay";
 
 /**
  * Applies a change once, however often it is sent: while a key is stored, a call with the header `idempotency-key` gets the
- * answer of the first call with that key. Goes around the work of a unary call, which continues after its caller has left, and
+ * answer of the first call with that key. Some methods have the key in their request. Goes around the work of a unary call, which continues after its caller has left, and
  * after `assertKnownHeaders`, which refuses invalid keys. An error of a call that has changed nothing is not stored, so that the
  * next call tries again.
  */
@@ -92,7 +92,7 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
       caller: callerOf(call),
       method: methodPathOf(call.method),
       key,
-      request: toBinary(call.method.input, await call.input()),
+      request: canonicalBytes(await call.input()),
     };
     const id = JSON.stringify([keyed.caller, keyed.method, key]);
     for (;;) {
@@ -131,8 +131,12 @@ export function createIdempotency(port: IdempotencyPort): InterceptorFor {
     }
   }
 
-  function intercept(call: Call, next: () => Promise<Output>): Promise<Output> {
-    const key = call.header(idempotencyKeyHeader);
+  async function intercept(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const { idempotencyField } = call.rule;
+    const key =
+      idempotencyField === undefined
+        ? call.header(idempotencyKeyHeader)
+        : String(((await call.input()) as unknown as Record<string, unknown>)[idempotencyField]);
     return key === undefined ? next() : once(call, key, next);
   }
 

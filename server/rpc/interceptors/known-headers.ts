@@ -39,6 +39,12 @@ export const assertKnownHeaders: Interceptor = (call, next) => {
       `${methodPathOf(call.method)} does not support ${idempotencyKeyHeader}: its answer contains secrets, which are not stored`,
     );
   }
+  if (call.rule.idempotencyField !== undefined) {
+    throw new InfraError(
+      rpcReasons.IDEMPOTENCY_KEY_NOT_TAKEN,
+      `${methodPathOf(call.method)} does not support ${idempotencyKeyHeader}: its field ${call.rule.idempotencyField} is the key`,
+    );
+  }
   if (call.method.methodKind !== "unary") {
     throw new InfraError(rpcReasons.NOT_BUILT, `${idempotencyKeyHeader}: not supported for streams yet`);
   }

@@ -9,7 +9,12 @@ export interface DocumentedMethod {
 
 /** Reports whether a client may send an `idempotency-key` with it. */
 export function takesIdempotencyKey({ method, rule }: DocumentedMethod): boolean {
-  return rule.mutation && method.methodKind === "unary" && !rule.secretAnswer;
+  return (
+    rule.mutation &&
+    method.methodKind === "unary" &&
+    !rule.secretAnswer &&
+    rule.idempotencyField === undefined
+  );
 }
 
 /** Returns the required role as a sentence. */

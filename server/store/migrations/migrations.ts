@@ -5,6 +5,7 @@ import { makeFleet } from "./004-fleet.ts";
 import { addHostRevisions } from "./005-host-revisions.ts";
 import { makeHubs } from "./006-hubs.ts";
 import { makeFleetEvents } from "./007-fleet-events.ts";
+import { makeSavedPlans } from "./008-saved-plans.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   addHostRevisions,
   makeHubs,
   makeFleetEvents,
+  makeSavedPlans,
 ];

@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { planReasons } from "../../../server/domains/plan/reasons.ts";
 import { allReasons } from "../../../server/gateway/all-reasons.ts";
 import { methodPathOf } from "../../../server/rpc/call/method-rule.ts";
 import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
@@ -28,7 +29,7 @@ test("every reason that a call can return belongs to some method", (t) => {
   const reported = new Set([
     ...errors.ofEveryCall.map(({ reason }) => reason),
     // A plan is refused for the reasons of every change.
-    "NOT_PLANNABLE",
+    ...Object.keys(planReasons),
     ...methods
       .filter(({ rule }) => rule.domain !== "plan")
       .flatMap((one) => errors.ownOf(one).map(({ reason }) => reason)),

@@ -65,6 +65,7 @@ test("the contract marks every field that carries a secret", async (t) => {
     "hostplane.v1.FleetService/CallHosts",
     "hostplane.v1.FleetService/CreateHostToken",
     "hostplane.v1.MembershipService/JoinFleet",
+    "hostplane.v1.PlanService/CreatePlan",
     "hostplane.v1.PlanService/Plan",
     "hostplane.v1.UserService/ChangePassword",
     "hostplane.v1.UserService/CreateApiToken",

@@ -46,6 +46,8 @@ export function withoutStore() {
     operations: { ...operations, assertFree: async () => {} },
     repositoryKeySeal: seal,
     clusterSeal: seal,
+    planSeal: seal,
+    planDigestKey: new Uint8Array(32),
     instanceId: "test",
     log: { warn() {} },
     host: "host.test",

@@ -4,6 +4,7 @@ import type {
   RotateSigningKeyRequest,
 } from "../../../../gen/hostplane/v1/user_pb.ts";
 import type { StoredChange } from "../../../domain/stored-change.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import type { ApiTokens, CreatedApiToken, RequestedApiToken } from "../api-tokens.ts";
 import type { ApiTokenRecord } from "../store/api-tokens.ts";
 import { newApiTokenFrom } from "../user-messages.ts";
@@ -36,8 +37,9 @@ export function createRevokeApiToken(
     resourceOf: apiTokenResource,
     parse: ({ name }) => name,
     apply: apiTokens.revoke,
-    describe: (name) => ({
+    describe: (name, { id }) => ({
       changes: [`API token ${name} is revoked`],
+      facts: factsOf(apiTokenResource({ name }), { id }),
       losses: ["the token itself: a later token of the same name is a different one"],
     }),
   };

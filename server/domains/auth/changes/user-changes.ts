@@ -5,6 +5,8 @@ import type {
   UpdateUserRequest,
 } from "../../../../gen/hostplane/v1/user_pb.ts";
 import type { StoredChange } from "../../../domain/stored-change.ts";
+import type { PlanFact } from "../../../operations/mutation.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import type { UserRecord } from "../store/user-record.ts";
 import { newUserFrom, userChangeFrom } from "../user-messages.ts";
 import type { RequestedUser, RequestedUserChange, Users } from "../users.ts";
@@ -33,7 +35,10 @@ export function createUpdateUser(users: Users): StoredChange<UpdateUserRequest, 
     resourceOf: userResource,
     parse: (request) => ({ name: request.name, change: userChangeFrom(request) }),
     apply: ({ name, change }, how) => users.update(name, change, how),
-    describe: (_spec, user) => ({ changes: [`user ${user.name} is changed to ${describeAccess(user)}`] }),
+    describe: (_spec, user) => ({
+      changes: [`user ${user.name} is changed to ${describeAccess(user)}`],
+      facts: factsOfUser(user),
+    }),
   };
 }
 
@@ -44,8 +49,9 @@ export function createDeleteUser(users: Users): StoredChange<DeleteUserRequest, 
     resourceOf: userResource,
     parse: ({ name }) => name,
     apply: users.remove,
-    describe: (name) => ({
+    describe: (name, user) => ({
       changes: [`user ${name} is deleted`],
+      facts: factsOfUser(user),
       losses: [`all sessions of ${name}, and the account: a later user of this name is a different account`],
     }),
   };
@@ -60,8 +66,9 @@ export function createSetPassword(
     resourceOf: userResource,
     parse: (request) => request,
     apply: ({ name, password }, how) => users.setPassword(name, password, how),
-    describe: ({ name }) => ({
+    describe: ({ name }, user) => ({
       changes: [`the password of ${name} is changed`],
+      facts: factsOfUser(user),
       losses: [`all sessions of ${name}, and the current password`],
     }),
   };
@@ -70,6 +77,11 @@ export function createSetPassword(
 /** Returns the resource of a user for the log, the audit log and plans. Overlong invalid names are truncated. */
 function userResource({ name }: { readonly name: string }): string {
   return `users/${name.slice(0, 63)}`;
+}
+
+/** Returns what a change of an existing user follows from. */
+function factsOfUser(user: UserRecord): PlanFact[] {
+  return factsOf(userResource(user), { id: user.id, access: describeAccess(user) });
 }
 
 function describeAccess(user: UserRecord): string {

@@ -19,6 +19,7 @@ import type {
   UpgradedCluster,
 } from "../specs/cluster-specs.ts";
 import { describeMachines, describePool } from "./describe-machines.ts";
+import { factsOfCluster } from "./facts-of-cluster.ts";
 
 interface CreateSpec {
   readonly cluster: ClusterSpec;
@@ -59,14 +60,17 @@ export function createDeleteCluster(
       return name;
     },
     apply: specs.remove,
-    describe(name, { pools, controlPlane, isDeleting }) {
+    describe(name, cluster) {
+      const { pools, controlPlane, isDeleting } = cluster;
+      const facts = factsOfCluster(cluster);
       if (isDeleting) {
-        return { changes: [`cluster ${name} is already being deleted`] };
+        return { changes: [`cluster ${name} is already being deleted`], facts };
       }
       const count = [controlPlane, ...pools].reduce((sum, each) => sum + each.count, 0);
       return {
         changes: [`cluster ${name} will be deleted and its machines released to MAAS`],
         losses: [`all data on the disks of ${count} machines, and all keys of the cluster`],
+        facts,
       };
     },
   };
@@ -96,6 +100,7 @@ export function createUpgradeCluster(
         "machines are replaced one at a time: a new one is installed, the old one is drained and released",
       ],
       losses: ["all data on the disks of the replaced machines"],
+      facts: factsOfCluster(cluster),
     }),
   };
 }

@@ -22,6 +22,7 @@ export function createClusterServiceChanges(
       plan: ({ systemId }) => strays.plan.adopt(systemId),
       async run({ systemId }, call) {
         call.noteResource(machineResource(systemId));
+        call.appliedPlan?.assertSame(await strays.plan.adopt(systemId));
         return { machine: machineMessage(await strays.adopt(systemId), []) };
       },
     },
@@ -29,6 +30,7 @@ export function createClusterServiceChanges(
       plan: ({ systemId }) => strays.plan.release(systemId),
       async run({ systemId }, call) {
         call.noteResource(machineResource(systemId));
+        call.appliedPlan?.assertSame(await strays.plan.release(systemId));
         await strays.release(systemId);
         return {};
       },
@@ -48,7 +50,7 @@ function createRotateKubeconfig(kubeconfigs: Kubeconfigs): ClusterServiceChanges
         kind,
         resource: clusterResource(name),
         backend: "store",
-        plan: { changes: [change], losses: [] },
+        plan: { changes: [change], losses: [], facts: [] },
         steps: [{ name: kind, command: [] }],
         pointOfNoReturn: 0,
       };

@@ -15,6 +15,7 @@ import {
 import { clusterResource } from "../specs/cluster-resource.ts";
 import type { ChangedCluster, ClusterSpecs } from "../specs/cluster-specs.ts";
 import { describePool, describePoolLoss } from "./describe-machines.ts";
+import { factsOfCluster } from "./facts-of-cluster.ts";
 
 interface InCluster {
   readonly clusterName: string;
@@ -38,8 +39,9 @@ export function createAddNodePools(
       return { clusterName, pools: poolSpecsFrom(workerNodePools) };
     },
     apply: ({ clusterName, pools }, how) => specs.addPools(clusterName, pools, how),
-    describe: ({ pools }, { k8sVersion }) => ({
-      changes: pools.map((pool) => describePool(pool, k8sVersion)),
+    describe: ({ pools }, cluster) => ({
+      changes: pools.map((pool) => describePool(pool, cluster.k8sVersion)),
+      facts: factsOfCluster(cluster),
     }),
   };
 }
@@ -60,11 +62,12 @@ export function createDeleteNodePools(
       return { clusterName, names: poolNamesFrom(nodePoolNames) };
     },
     apply: ({ clusterName, names }, how) => specs.removePools(clusterName, names, how),
-    describe({ names }, { pools }) {
-      const gone = pools.filter(({ name }) => names.includes(name));
+    describe({ names }, cluster) {
+      const gone = cluster.pools.filter(({ name }) => names.includes(name));
       return {
         changes: gone.map(({ name }) => `node pool ${name} will be removed after its nodes are drained`),
         losses: gone.map(({ name, count }) => describePoolLoss(name, count)),
+        facts: factsOfCluster(cluster),
       };
     },
   };
@@ -86,8 +89,8 @@ export function createScaleNodePools(
       return { clusterName, sizes: poolSizesFrom(nodePools) };
     },
     apply: ({ clusterName, sizes }, how) => specs.scalePools(clusterName, sizes, how),
-    describe({ sizes }, { pools }) {
-      const countOf = (name: string) => pools.find((pool) => pool.name === name)?.count ?? 0;
+    describe({ sizes }, cluster) {
+      const countOf = (name: string) => cluster.pools.find((pool) => pool.name === name)?.count ?? 0;
       return {
         changes: sizes.map(
           ({ name, count }) => `the node pool ${name} will have ${count} machines (now ${countOf(name)})`,
@@ -95,6 +98,7 @@ export function createScaleNodePools(
         losses: sizes.flatMap(({ name, count }) =>
           count < countOf(name) ? [describePoolLoss(name, countOf(name) - count)] : [],
         ),
+        facts: factsOfCluster(cluster),
       };
     },
   };

@@ -1,4 +1,5 @@
 import type { PlannedMutation } from "../../../operations/mutation.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import type { AdoptedSlot } from "../store/strays.ts";
 import { resourceOf } from "./read-machines.ts";
 import type { StrayFacts } from "./stray-calls.ts";
@@ -15,7 +16,11 @@ export function planOfAdoption(
     kind: "clusters.adoptStray",
     resource: resourceOf(systemId),
     backend,
-    plan: { changes: [`machine ${systemId} is added to ${where} of cluster ${cluster}`], losses: [] },
+    plan: {
+      changes: [`machine ${systemId} is added to ${where} of cluster ${cluster}`],
+      losses: [],
+      facts: factsOf(resourceOf(systemId), { cluster, pool: pool ?? "" }),
+    },
     steps: [...(isRenamed ? [mark] : []), { name: "adopt", command: [] }],
     pointOfNoReturn: 0,
   };
@@ -33,6 +38,7 @@ export function planOfRelease(
     plan: {
       changes: [`machine ${systemId} (${hostname}, ${maasStatus}) is released to MAAS`],
       losses: [`all data on the disks of machine ${systemId}`],
+      facts: factsOf(resourceOf(systemId), { hostname, status: maasStatus }),
     },
     steps: [{ name: "release", command: ["POST", `machines/${systemId}/?op=release`] }],
     pointOfNoReturn: 0,

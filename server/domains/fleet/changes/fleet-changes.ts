@@ -10,6 +10,7 @@ import type { ChangesOf } from "../../../domain/change.ts";
 import { createStoredChange, type StoredChange } from "../../../domain/stored-change.ts";
 import type { Hub, RequestedToken } from "../../../fleet/hub/hub.ts";
 import type { HostRecord } from "../../../fleet/store/hosts.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import { hostMessage } from "../host-message.ts";
 import { parseLabels } from "../parse-labels.ts";
 
@@ -74,7 +75,8 @@ function createLabelChange(hub: () => Hub): StoredChange<SetHostLabelsRequest, L
     resourceOf: ({ name }) => `hosts/${name}`,
     parse: ({ name, labels }) => ({ name, labels: parseLabels(labels) }),
     apply: ({ name, labels }, how) => hub().setLabels(name, labels, how),
-    describe: ({ name, labels }) => ({
+    describe: ({ name, labels }, { id }) => ({
+      facts: factsOf(`hosts/${name}`, { id }),
       changes: [
         `labels of host ${name}: ${Object.entries(labels)
           .map(([label, value]) => `${label}=${value}`)
@@ -90,7 +92,8 @@ function createRemoveChange(hub: () => Hub): StoredChange<RemoveHostRequest, str
     resourceOf: ({ name }) => `hosts/${name}`,
     parse: ({ name }) => name,
     apply: (name, how) => hub().removeHost(name, how),
-    describe: (name) => ({
+    describe: (name, { id }) => ({
+      facts: factsOf(`hosts/${name}`, { id }),
       changes: [`remove host ${name} from the fleet; the host itself works on`],
       losses: [`the membership of host ${name}: it needs a new token to join again`],
     }),

@@ -4,6 +4,7 @@ import { hypervisorIdOf, hypervisorResource } from "../../../../adapters/libvirt
 import type { CheckedOperation } from "../../../domain/long-change.ts";
 import type { PlannedStep } from "../../../operations/mutation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import type { Inventory } from "../inventory.ts";
 import { hypervisorReasons } from "../reasons.ts";
 import {
@@ -84,8 +85,15 @@ function describeCreation(
   const domain = state.domains.find(({ name }) => name === id);
   const start = step("start", { kind: "start", name: id, uuid: domain?.uuid ?? uuid });
   const ready = step("ready");
+  const facts = factsOf(hypervisorResource(id), {
+    uuid: domain?.uuid ?? "",
+    state: domain?.state ?? "not created",
+  });
   if (template === null || domain !== undefined) {
-    return { plan: { changes: [`${id} is started`], losses: [] }, steps: [step("check"), start, ready] };
+    return {
+      plan: { changes: [`${id} is started`], losses: [], facts },
+      steps: [step("check"), start, ready],
+    };
   }
   const { pool, sizeGib, backing, seed, vcpuCount, memoryMib } = template;
   const found = state.pools.find(({ name }) => name === pool);
@@ -101,6 +109,7 @@ function describeCreation(
         `${id} is created with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool} (an existing disk is reused), and started`,
       ],
       losses: [],
+      facts,
     },
     steps: [
       step("check"),

@@ -4,6 +4,7 @@ import { hypervisorIdOf, hypervisorResource } from "../../../../adapters/libvirt
 import type { CheckedOperation } from "../../../domain/long-change.ts";
 import type { PlannedStep } from "../../../operations/mutation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import type { HypervisorSettings } from "../hypervisor-settings.ts";
 import { hypervisorReasons } from "../reasons.ts";
 import {
@@ -84,6 +85,7 @@ function describeDestruction(
         ...(wasOff ? [] : [`the workloads on ${name}, which are neither stopped nor moved`]),
         ...volumes.map((volume) => `the volume ${volume.pool}/${volume.name}`),
       ],
+      facts: factsOf(hypervisorResource(name), { uuid, isOff: wasOff, isOurs }),
     },
     steps: [
       ...(graceSeconds > 0 && !wasOff ? [step("grace", { kind: "shutDown", ...domain })] : []),

@@ -18,6 +18,7 @@ import type { Json, Operation } from "../../../operations/operation.ts";
 import { operationGroupView, type ViewedOperation } from "../../../operations/operation-group-view.ts";
 import { operationView } from "../../../operations/operation-view.ts";
 import type { Operations } from "../../../operations/operations.ts";
+import type { PlanRequester } from "../../../operations/planner.ts";
 import type { Call } from "../../../rpc/call/call.ts";
 import { libvirtSource } from "../events/hypervisor-observer.ts";
 import type { OwnChanges } from "../events/own-changes.ts";
@@ -83,7 +84,7 @@ function changesOf<Input extends Json>(
   /** @throws InfraError HYPERVISOR_NOT_FOUND, OPERATION_IN_PROGRESS, and as `HypervisorChange.check` */
   async function check(
     id: string,
-    signal: AbortSignal,
+    { signal, operation: own }: Pick<PlanRequester, "signal" | "operation">,
   ): Promise<CheckedOperation<Input> | { joins: Operation }> {
     const resource = hypervisorResource(id);
     const { hypervisors, failure } = await options.hypervisors.read(signal);
@@ -93,11 +94,11 @@ function changesOf<Input extends Json>(
       throw new InfraError(hypervisorReasons.HYPERVISOR_NOT_FOUND, words, { resource });
     }
     // Before libvirt's failure: operations in progress are known even while it is unreachable.
-    const running = await runningOn(operations, resource, host);
+    const running = await runningOn(operations, resource, host, own?.id);
     if (running?.kind === kind.kind) {
       return { joins: running };
     }
-    await operations.assertFree(resource);
+    await operations.assertFree(resource, own?.id);
     if (failure !== undefined) {
       throw failure;
     }
@@ -110,19 +111,25 @@ function changesOf<Input extends Json>(
   const { inventory } = options;
   const registered = registerLongChange(operations, {
     kind,
-    check: (id: string, { signal }) => check(id, signal),
+    check,
   });
 
-  async function checkAll(ids: readonly string[], signal: AbortSignal) {
+  async function checkAll(ids: readonly string[], requester: Pick<PlanRequester, "signal" | "operation">) {
     const all = [];
     for (const id of ids) {
-      all.push(await check(id, signal));
+      all.push(await check(id, requester));
     }
     return all;
   }
 
+  function planOf(ids: readonly string[], checked: Awaited<ReturnType<typeof checkAll>>): PlannedMutation {
+    const parts = checked.map((each) => planOfCheck(kind, each));
+    return { kind: kind.kind, resource: resourceOf(ids), backend, ...joinedPlan(parts) };
+  }
+
   async function startAll(ids: readonly string[], call: Call): Promise<readonly ViewedOperation[]> {
-    const checked = await checkAll(ids, call.signal);
+    const checked = await checkAll(ids, { signal: call.signal });
+    call.appliedPlan?.assertSame(planOf(ids, checked));
     return Promise.all(
       checked.map(async (each, index): Promise<ViewedOperation> => {
         const label = ids[index] ?? "";
@@ -158,11 +165,11 @@ function changesOf<Input extends Json>(
       run: ({ id }, call) => progressMessages(runOne(id, call)),
     } satisfies Change<{ readonly id: string }, Progress>,
     several: {
-      async plan({ ids }, { signal }) {
+      async plan({ ids }, requester) {
         assertHypervisorIds(ids);
-        const checked = await checkAll(ids, signal);
-        const parts = checked.map((each) => planOfCheck(kind, each));
-        return { kind: kind.kind, resource: resourceOf(ids), backend, ...joinedPlan(parts) };
+        const { operation: own } = requester;
+        const planned = own === undefined ? ids : ids.filter((id) => hypervisorResource(id) === own.resource);
+        return planOf(planned, await checkAll(planned, requester));
       },
       run: ({ ids }, call) => progressMessages(runSeveral(ids, call)),
     } satisfies Change<{ readonly ids: readonly string[] }, Progress>,
@@ -174,16 +181,17 @@ function resourceOf(ids: readonly string[]): string {
   return ids.length === 1 ? hypervisorResource(only) : "hypervisors";
 }
 
-/** Returns the operation that is running on a hypervisor of this host; undefined if none is. */
+/** Returns the operation, other than `except`, that is running on a hypervisor of this host; undefined if none is. */
 async function runningOn(
   operations: Pick<Operations, "list">,
   resource: string,
   host: string,
+  except: string | undefined,
 ): Promise<Operation | undefined> {
   const states = ["scheduled", "active", "undoing"] as const;
   const page = { belowSeq: undefined, limit: 10 };
   const { operations: open } = await operations.list({ resource, states }, page);
-  return open.find((one) => one.host === undefined || one.host === host);
+  return open.find((one) => one.id !== except && (one.host === undefined || one.host === host));
 }
 
 /** Rejects a hypervisor whose state is unknown. @throws InfraError DOMAIN_EXISTS if the VM is not a hypervisor, DOMAIN_STATE */
@@ -219,6 +227,7 @@ function joinedPlan(
   const plan = {
     changes: parts.flatMap(({ plan }) => plan.changes),
     losses: parts.flatMap(({ plan }) => plan.losses),
+    facts: parts.flatMap(({ plan }) => plan.facts),
   };
   return { plan, steps, pointOfNoReturn };
 }

@@ -4,6 +4,7 @@ import { assertSignal } from "../../../../adapters/podman/names.ts";
 import { podmanReasons } from "../../../../adapters/podman/reasons.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../events/own-changes.ts";
+import { factsOfPod } from "./pod-before.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
@@ -53,6 +54,7 @@ export function createKillPod(tools: ChangeTools): PodChange<KillPodRequest, Kil
         step: stepOf(input),
         changes: [`${signal} is sent to pod ${pod.name}: ${who}`],
         losses: signal === "SIGKILL" ? [`unsaved data of ${who}`] : [],
+        facts: factsOfPod(pod),
       };
     },
   };

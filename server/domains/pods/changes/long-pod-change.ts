@@ -7,6 +7,7 @@ import { type CheckedOperation, type LongChange, stepsOfKind } from "../../../do
 import { listOpen } from "../../../operations/list-open.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import { backendOf } from "./backend-of.ts";
 import type { PodChange } from "./pod-change.ts";
 
@@ -50,7 +51,7 @@ export function createLongPodChange<Request, Input extends Json>(
     backend: string,
     signal: AbortSignal,
   ): Promise<CheckedOperation<Input>> {
-    const { resource, input, step, changes, losses } = await change.check(request, backend, signal);
+    const { resource, input, step, changes, losses, facts } = await change.check(request, backend, signal);
     // The last step makes the change; the ones before only read.
     const { name = "" } = kind.steps.at(-1) ?? {};
     return {
@@ -59,28 +60,28 @@ export function createLongPodChange<Request, Input extends Json>(
       input,
       secrets: null,
       ...(attachKeyOf === undefined ? {} : { attachKey: `${kind.kind} ${host} ${attachKeyOf(input)}` }),
-      plan: { changes, losses },
+      plan: { changes, losses, facts: factsOf(resource, facts) },
       steps: stepsOfKind(kind, { [name]: runtime.commandOf(step) }),
     };
   }
 
   /** A running operation may already have removed the resource in the request. */
-  async function running(request: Request): Promise<Operation | undefined> {
+  async function running(request: Request, except: string | undefined): Promise<Operation | undefined> {
     if (isFor === undefined) {
       return undefined;
     }
-    const open = await listOpen(operations, { kind: kind.kind, host });
+    const open = await listOpen(operations, { kind: kind.kind, host, except });
     return open.find(({ input }) => isFor(request, input as Input));
   }
 
   return {
     kind,
-    async check(request, { signal }) {
+    async check(request, { signal, operation }) {
       try {
         return await checkTwice(request, signal);
       } catch (error) {
         const isGone = error instanceof InfraError && error.code === "NOT_FOUND";
-        const joins = isGone ? await running(request) : undefined;
+        const joins = isGone ? await running(request, operation?.id) : undefined;
         if (joins === undefined) {
           throw error;
         }

@@ -36,3 +36,9 @@ export function describeDifference(
   const changes = words.flatMap(([containers, what]) => containers.map(({ name }) => `${name} ${what}`));
   return changes.length === 0 ? undefined : `in pod ${podName}, ${changes.join(", ")}`;
 }
+
+/** Returns the facts that a change of a pod follows from. */
+export function factsOfPod(pod: Pick<RuntimePod, "id" | "containers">): Readonly<Record<string, string>> {
+  const containers = podBefore(pod).map((each) => `${each.name} ${each.id} ${each.isUp ? "up" : "down"}`);
+  return { id: pod.id, containers: containers.join(", ") };
+}

@@ -21,6 +21,8 @@ export interface CheckedChange<Input extends Json> {
   /** Resulting changes and losses, for people. */
   readonly changes: readonly string[];
   readonly losses: readonly string[];
+  /** What the change follows from, as in `PlanFact`. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** A change of a pod or an image, which one call to the runtime makes. */

@@ -66,6 +66,7 @@ export function createPullImage({ runtime, own }: ChangeTools): PodChange<PullIm
         step: { kind: "pullImage", reference },
         changes: [change],
         losses: [],
+        facts: { id: known?.id ?? "" },
       };
     },
   };

@@ -129,6 +129,7 @@ export function createRemoveImage({
         step: stepOf(input),
         changes: [`the image ${[names.join(", "), id].filter((word) => word !== "").join(", ")} is removed`],
         losses: users.map(({ loss }) => loss),
+        facts: { id, names: names.join(", "), users: users.map(({ who }) => who).join(", ") },
       };
     },
     isFor: ({ image, force }, input) =>

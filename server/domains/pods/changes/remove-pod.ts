@@ -4,6 +4,7 @@ import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../events/own-changes.ts";
 import { findAnyPod } from "../find-pod.ts";
+import { factsOfPod } from "./pod-before.ts";
 import type { ChangeTools, CheckedChange, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { inspectNow, type PodInput, podInputOf } from "./pod-input.ts";
@@ -50,6 +51,7 @@ export function createRemovePod(tools: ChangeTools): PodChange<RemovePodRequest,
               `data that ${namesOf(apps)} wrote to their own file systems and to anonymous volumes, and their logs`,
             ]),
       ],
+      facts: factsOfPod(pod),
     };
   }
 
@@ -63,6 +65,7 @@ export function createRemovePod(tools: ChangeTools): PodChange<RemovePodRequest,
       ...targetOf(input),
       changes: [`${name}, which cannot be read, is removed with everything left of it`],
       losses: [`work in progress, data and logs of its containers, which are unknown: ${why}`],
+      facts: { id: input.podId, containers: "unknown" },
     };
   }
 

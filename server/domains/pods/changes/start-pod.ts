@@ -1,5 +1,6 @@
 import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../events/own-changes.ts";
+import { factsOfPod } from "./pod-before.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
@@ -35,6 +36,7 @@ export function createStartPod(tools: ChangeTools): PodChange<StartPodRequest, P
         step: stepOf(input),
         changes: isAsIs ? [] : [`pod ${pod.name} is started${what}`],
         losses: [],
+        facts: factsOfPod(pod),
       };
     },
   };

@@ -1,6 +1,7 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../events/own-changes.ts";
+import { factsOfPod } from "./pod-before.ts";
 import type { ChangeTools, PodChange } from "./pod-change.ts";
 import { appsOf, isPaused, isUp, namesOf } from "./pod-containers.ts";
 import { type PodInput, podInputOf, readPod } from "./pod-input.ts";
@@ -49,6 +50,7 @@ export function createStopPod(tools: ChangeTools): PodChange<StopPodRequest, Sto
           ...(pod.containers.some(isUp) ? [`pod ${pod.name} is stopped${end}`] : []),
         ],
         losses: [],
+        facts: factsOfPod(pod),
       };
     },
   };

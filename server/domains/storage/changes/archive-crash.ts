@@ -6,6 +6,7 @@ import type { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts"
 import type { ChangesOf } from "../../../domain/change.ts";
 import type { InlineRunner } from "../../../operations/engine/run-inline.ts";
 import type { Mutation } from "../../../operations/mutation.ts";
+import { factsOf } from "../../../operations/plan-facts.ts";
 import { crashMessage, crashSentence } from "../ceph/crashes.ts";
 import { requirePart } from "../figures/figure-notes.ts";
 
@@ -40,6 +41,7 @@ export function createArchiveCrash({ ceph, runner }: ArchiveCrashOptions): Stora
             : `Ceph archives the crash and no longer warns about it: ${what}`,
         ],
         losses: [],
+        facts: factsOf(cephResource(fsid, "crashes", id), { isArchived: crash?.isArchived === true }),
       },
       steps: [
         { name: "archive", command: ["ceph", "crash", "archive", id], forward: () => ceph.archiveCrash(id) },
@@ -55,7 +57,9 @@ export function createArchiveCrash({ ceph, runner }: ArchiveCrashOptions): Stora
       let before: CephCrash | undefined;
       const checkNow = async () => {
         before = await findCrash(id, call.signal);
-        return check(id, call.signal);
+        const mutation = await check(id, call.signal);
+        call.appliedPlan?.assertSame(mutation);
+        return mutation;
       };
       const { resource } = await runner.run(`crashes/${id}`, checkNow, call.signal);
       call.noteResource(resource);

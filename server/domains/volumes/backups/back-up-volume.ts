@@ -10,6 +10,7 @@ import { assertSameGroup } from "../../../lvm/operation-volumes.ts";
 import { createShownCommand } from "../../../lvm/shown-command.ts";
 import { snapshotStep } from "../../../lvm/snapshot-volume.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { factsOfVolume } from "../changes/volume-change.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
@@ -64,7 +65,7 @@ export function createBackUpVolume(
         schedule === null
           ? describeBackup(parts, { name, volume, group, named })
           : // A schedule has no caller to report an error to: its operation begins and fails instead, which is visible.
-            { plan: { changes: [], losses: [] }, steps: [] };
+            { plan: { changes: [], losses: [], facts: [] }, steps: [] };
       return {
         resource,
         backend: groupUuid,
@@ -126,6 +127,7 @@ function describeBackup(
     plan: {
       changes: [`${what}, is stored as ${name} in ${describePlace(named.place)}, encrypted with ${key}`],
       losses: [],
+      facts: factsOfVolume(volume),
     },
     steps: [
       step("open"),

@@ -168,7 +168,9 @@ export function createCreateBackup(
       if (backup !== undefined) {
         assertOfVolume(backup, volume, state);
       }
-      const isThere = backup !== undefined || (operation !== undefined && !hasEnded(operation));
+      const isRunning =
+        operation !== undefined && operation.id !== requester.operation?.id && !hasEnded(operation);
+      const isThere = backup !== undefined || isRunning;
       return isThere
         ? nothingToDo(backUpVolume.kind.kind, { resource, backend: "" })
         : backUpVolume.plan({ ...spec, volume, state }, requester);

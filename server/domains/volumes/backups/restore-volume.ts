@@ -10,6 +10,7 @@ import {
 import type { Change } from "../../../domain/change.ts";
 import type { BeginnableChange, CheckedOperation, LongChange } from "../../../domain/long-change.ts";
 import { finalNameTag, operationTag, temporaryName } from "../../../lvm/operation-marks.ts";
+import type { PlanText } from "../../../operations/mutation.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import {
@@ -57,16 +58,22 @@ export function createRestoreVolume(
   kind: OperationKind<RestoreInput, Secrets>,
 ): LongChange<VolumeRestoreRequest, RestoreInput, Secrets> {
   /** Returns the operation in progress that an equal request began. */
-  async function running(attachKey: string, resource: string): Promise<Operation | undefined> {
+  async function running(
+    attachKey: string,
+    resource: string,
+    except: string | undefined,
+  ): Promise<Operation | undefined> {
     const states = ["scheduled", "active", "undoing"] as const;
     const filters = { kind: kind.kind, resource, states };
     const { operations: open } = await operations.list(filters, { belowSeq: undefined, limit: 100 });
-    return open.find((one) => one.host === host && keyOf(one.input as RestoreInput) === attachKey);
+    return open.find(
+      (one) => one.host === host && one.id !== except && keyOf(one.input as RestoreInput) === attachKey,
+    );
   }
 
   return {
     kind,
-    async check({ volume, named, findKey }, { signal }) {
+    async check({ volume, named, findKey }, { signal, operation }) {
       const { value: state } = await lvm.refresh(signal);
       const spec = creation.parse(volume);
       const { name, deviceClass, sizeBytes, tags } = spec;
@@ -86,12 +93,12 @@ export function createRestoreVolume(
       };
       const resource = volumeResource(group.name, name);
       const attachKey = keyOf(input);
-      const joins = await running(attachKey, resource);
+      const joins = await running(attachKey, resource, operation?.id);
       if (joins !== undefined) {
         return { joins };
       }
-      await operations.assertFree(resource);
-      const change = creation.check(spec, state).plan.changes.join("; ");
+      await operations.assertFree(resource, operation?.id);
+      const { plan } = creation.check(spec, state);
       creation.preflight?.(spec, state);
       const create = createVolumeStep(state, resolved, { name, sizeBytes, tags });
       return {
@@ -100,7 +107,7 @@ export function createRestoreVolume(
         input: { ...input, keyName: await findKey() },
         secrets: named.secrets,
         attachKey,
-        ...describeRestore({ lvm, restic }, { change, create, named }),
+        ...describeRestore({ lvm, restic }, { creation: plan, create, named }),
       };
     },
   };
@@ -130,8 +137,8 @@ export function createRestoreFromSource(
 }
 
 interface DescribedRestore {
-  /** Description of the volume that the restore creates. */
-  readonly change: string;
+  /** Plan of the creation of the volume. */
+  readonly creation: PlanText;
   /** Step that creates the volume, with its final name. */
   readonly create: LvmCreateStep;
   readonly named: NamedRepository;
@@ -139,7 +146,7 @@ interface DescribedRestore {
 
 function describeRestore(
   { lvm, restic }: Pick<BackupParts, "lvm" | "restic">,
-  { change, create, named: { place, selector } }: DescribedRestore,
+  { creation, create, named: { place, selector } }: DescribedRestore,
 ): Pick<CheckedOperation<RestoreInput>, "plan" | "steps"> {
   const step = (label: string, command: readonly string[] = []) => ({ name: label, command });
   const lvmStep = (label: string, call: LvmStep) => step(label, lvm.commandOf(call));
@@ -147,7 +154,10 @@ function describeRestore(
   const name = temporaryName("restore", operationId);
   const tags = [operationTag(operationId), finalNameTag(newName)];
   return {
-    plan: { changes: [`${change}, and filled from ${describeSource(place, selector)}`], losses: [] },
+    plan: {
+      ...creation,
+      changes: [`${creation.changes.join("; ")}, and filled from ${describeSource(place, selector)}`],
+    },
     steps: [
       step("locate"),
       lvmStep("create", { ...create, name, tags: [...create.tags, ...tags] }),

@@ -19,6 +19,7 @@ import {
   assertSpace,
   assertTags,
   describeTags,
+  factsOfSpace,
   stepOf,
   targetOf,
   type VolumeChangeParts,
@@ -86,7 +87,11 @@ export function createCreateVolume(parts: Omit<VolumeChangeParts, "isProtectedNa
         kind: "volumes.create",
         resource: volumeResource(group.name, spec.name),
         backend: group.uuid,
-        plan: { changes: [describeCreation(resolved, spec)], losses: [] },
+        plan: {
+          changes: [describeCreation(resolved, spec)],
+          losses: [],
+          facts: factsOfSpace(resolved, roundUpToExtents(spec.sizeBytes, group.extentSizeBytes)),
+        },
         steps: [stepOf(parts.lvm, step)],
         pointOfNoReturn: 0,
       };

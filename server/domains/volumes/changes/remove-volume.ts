@@ -10,6 +10,7 @@ import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { assertClosed, assertRemovable } from "../protection.ts";
 import {
   assertChangeable,
+  factsOfVolume,
   findVolume,
   stepOf,
   targetOf,
@@ -57,6 +58,7 @@ export function createRemoveVolume(
         plan: {
           changes: volume === undefined ? [] : [`${group.name}/${name} is removed`],
           losses: volume === undefined ? [] : [describeLoss(volume)],
+          facts: volume === undefined ? [] : factsOfVolume(volume),
         },
         steps: volume === undefined ? [] : [mustExist ? removal : orGone(removal)],
         pointOfNoReturn: 0,

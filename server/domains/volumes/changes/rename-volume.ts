@@ -16,6 +16,7 @@ import {
   assertChangeable,
   assertNameFree,
   assertNewName,
+  factsOfVolume,
   requireVolume,
   stepOf,
   targetOf,
@@ -67,6 +68,7 @@ export function createRenameVolume(
         plan: {
           changes: [`${group.name}/${name} is renamed to ${newName}${paths}`],
           losses: describeOwnersLoss(volume),
+          facts: factsOfVolume(volume),
         },
         steps: [stepOf(parts.lvm, step)],
         pointOfNoReturn: 0,

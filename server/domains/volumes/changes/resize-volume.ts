@@ -15,6 +15,8 @@ import {
   assertChangeable,
   assertOfClass,
   assertSpace,
+  factsOfSpace,
+  factsOfVolume,
   findVolume,
   stepOf,
   targetOf,
@@ -74,7 +76,11 @@ export function createResizeVolume(
         kind: "volumes.resize",
         resource,
         backend: group.uuid,
-        plan: { changes: isSame ? [] : [change], losses: [] },
+        plan: {
+          changes: isSame ? [] : [change],
+          losses: [],
+          facts: [...factsOfVolume(volume), ...factsOfSpace(resolved, sizeBytes - volume.sizeBytes)],
+        },
         steps: isSame ? [] : [stepOf(parts.lvm, step)],
         pointOfNoReturn: 0,
       };

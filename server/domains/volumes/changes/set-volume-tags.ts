@@ -8,6 +8,7 @@ import { assertNobodysWork } from "../protection.ts";
 import {
   assertChangeable,
   assertTags,
+  factsOfVolume,
   requireVolume,
   stepOf,
   targetOf,
@@ -55,6 +56,7 @@ export function createSetVolumeTags(
             ...(removeTags.length === 0 ? [] : [`${place} loses the tags ${removeTags.join(", ")}`]),
           ],
           losses: [],
+          facts: factsOfVolume(volume),
         },
         steps: isSame ? [] : [stepOf(parts.lvm, step)],
         pointOfNoReturn: 0,

@@ -19,6 +19,8 @@ import {
   assertSpace,
   assertTags,
   describeTags,
+  factsOfSpace,
+  factsOfVolume,
   findVolume,
   stepOf,
   targetOf,
@@ -98,10 +100,15 @@ export function createSnapshotChecks(
         tags,
         ...(readOnly ? { readOnly } : {}),
       } as const;
+      const neededBytes =
+        pool === undefined
+          ? roomBytes(resolved, source, spec)
+          : roundUpToExtents(sizeBytes, group.extentSizeBytes);
+      assertSpace(resolved, state, neededBytes);
       const steps =
         pool === undefined
-          ? [takenStep(lvm, { ...snapshot, roomBytes: roomBytes(resolved, state, source, spec) })]
-          : thinSteps(lvm, resolved, state, snapshot, source, sizeBytes);
+          ? [takenStep(lvm, { ...snapshot, roomBytes: neededBytes })]
+          : thinSteps(lvm, snapshot, source, neededBytes);
       const kind = readOnly ? "a read-only snapshot" : "a snapshot";
       const limit =
         spec.spaceBytes === undefined || spec.spaceBytes >= sizeBytes
@@ -116,6 +123,7 @@ export function createSnapshotChecks(
             `${group.name}/${name}, ${kind} of ${source.name}, is created with ${describeSize(sizeBytes)}${describeTags(tags)}${limit}`,
           ],
           losses: [],
+          facts: [...factsOfVolume(source), ...factsOfSpace(resolved, neededBytes)],
         },
         steps,
         pointOfNoReturn: steps.length - 1,
@@ -164,10 +172,9 @@ function sizeOf(source: LogicalVolume, { sizeBytes = source.sizeBytes }: Snapsho
   return sizeBytes;
 }
 
-/** @throws InfraError NO_SPACE, INVALID_FIELD */
+/** @throws InfraError INVALID_FIELD */
 function roomBytes(
   resolved: ResolvedClass,
-  state: LvmState,
   source: LogicalVolume,
   { sizeBytes = source.sizeBytes, spaceBytes }: SnapshotSpec,
 ): bigint {
@@ -179,25 +186,17 @@ function roomBytes(
   }
   const mostBytes = snapshotRoomBytes(sizeBytes, 100);
   const neededBytes = spaceBytes === undefined || spaceBytes > mostBytes ? mostBytes : spaceBytes;
-  const bytes = roundUpToExtents(neededBytes, resolved.group.extentSizeBytes);
-  assertSpace(resolved, state, bytes);
-  return bytes;
+  return roundUpToExtents(neededBytes, resolved.group.extentSizeBytes);
 }
 
-/** @throws InfraError NO_SPACE */
 function thinSteps(
   lvm: Lvm,
-  resolved: ResolvedClass,
-  state: LvmState,
   snapshot: Extract<LvmStep, { kind: "snapshot" }>,
   source: LogicalVolume,
-  requestedBytes: bigint,
+  sizeBytes: bigint,
 ): MutationStep[] {
-  const { group } = resolved;
-  const sizeBytes = roundUpToExtents(requestedBytes, group.extentSizeBytes);
-  assertSpace(resolved, state, sizeBytes);
-  const { name } = snapshot;
-  const grown = { kind: "resize", volumeGroupName: group.name, name, sizeBytes } as const;
+  const { volumeGroupName, name } = snapshot;
+  const grown = { kind: "resize", volumeGroupName, name, sizeBytes } as const;
   return [takenStep(lvm, snapshot), ...(sizeBytes > source.sizeBytes ? [stepOf(lvm, grown)] : [])];
 }
 

@@ -12,7 +12,8 @@ import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { ChangeTarget } from "../../../domain/short-change.ts";
 import { reservedTagStart, shownName } from "../../../lvm/operation-marks.ts";
 import { isProtected } from "../../../lvm/volume-refusals.ts";
-import type { MutationStep } from "../../../operations/mutation.ts";
+import type { MutationStep, PlanFact } from "../../../operations/mutation.ts";
+import { atLeast, factsOf } from "../../../operations/plan-facts.ts";
 import {
   allocatableBytes,
   type DeviceClass,
@@ -174,4 +175,17 @@ export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): v
       `it is a thin volume of ${volume.thinPoolName}: use the device class of that pool`,
     );
   }
+}
+
+/** Returns the facts that a change of an existing volume follows from. */
+export function factsOfVolume(volume: LogicalVolume): PlanFact[] {
+  const { volumeGroupName, name, uuid, sizeBytes, kind } = volume;
+  return factsOf(volumeResource(volumeGroupName, name), { uuid, sizeBytes, kind });
+}
+
+/** Returns the fact that a class has space for a change; none if the change needs no space. */
+export function factsOfSpace({ group, pool }: ResolvedClass, neededBytes: bigint): PlanFact[] {
+  const resource =
+    pool === undefined ? volumeGroupResource(group.name) : volumeResource(group.name, pool.name);
+  return neededBytes === 0n ? [] : factsOf(resource, { freeBytes: atLeast(neededBytes) });
 }

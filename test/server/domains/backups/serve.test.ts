@@ -67,7 +67,7 @@ function createSource(resourceStart: string, requests: unknown[]): BackupSource 
     kind: "a.kind",
     resource: "backups/x",
     backend: "",
-    plan: { changes: [], losses: [] },
+    plan: { changes: [], losses: [], facts: [] },
     steps: [],
     pointOfNoReturn: 0,
   };

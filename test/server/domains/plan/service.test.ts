@@ -166,6 +166,9 @@ const unplanned: Readonly<Record<string, string>> = {
   "hostplane.v1.FleetService/CallHosts": "each host plans its own change",
   "hostplane.v1.MembershipService/JoinFleet":
     "only the hub can say whether the token is right, and uses it up",
+  "hostplane.v1.PlanService/CreatePlan": "it only saves a plan, which it also returns",
+  "hostplane.v1.PlanService/ApplyPlan": "its plan is already saved",
+  "hostplane.v1.PlanService/DeletePlan": "it only removes a saved plan",
   "hostplane.v1.MembershipService/LeaveFleet": "it only ends the membership",
   "hostplane.v1.OperationService/CancelOperation":
     "what is undone depends on the step that is running at that time",

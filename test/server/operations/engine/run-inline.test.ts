@@ -12,7 +12,7 @@ function mutationOf(steps: readonly MutationStep[], pointOfNoReturn = steps.leng
     kind: "test",
     resource: "r",
     backend: "b",
-    plan: { changes: [], losses: [] },
+    plan: { changes: [], losses: [], facts: [] },
     steps,
     pointOfNoReturn,
   };

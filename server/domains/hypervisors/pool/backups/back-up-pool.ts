@@ -4,6 +4,7 @@ import { describePlace, type RepositoryPlace } from "../../../../backups/reposit
 import type { LongChange } from "../../../../domain/long-change.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
 import type { Operations } from "../../../../operations/operations.ts";
+import { factsOf } from "../../../../operations/plan-facts.ts";
 import type { StoragePool } from "../storage-pool.ts";
 import { createPoolBackupKind } from "./backup-kind.ts";
 import { assertReadable, listWhole, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";
@@ -52,8 +53,9 @@ export function createBackUpPool(options: BackUpPoolOptions): LongChange<unknown
 
   return {
     kind,
-    async check(_request, { signal }) {
-      const [joins] = await listOpen(operations, { kind: kind.kind, resource, host });
+    async check(_request, { signal, operation }) {
+      const filters = { kind: kind.kind, resource, host, except: operation?.id };
+      const [joins] = await listOpen(operations, filters);
       if (joins !== undefined) {
         return { joins };
       }
@@ -78,6 +80,7 @@ export function createBackUpPool(options: BackUpPoolOptions): LongChange<unknown
               `${volumes.poolName}/${name}, ${describeSize(BigInt(sizeBytes))}, is stored in ${describePlace(place)}, encrypted with the gateway's key`,
           ),
           losses: [],
+          facts: all.flatMap(({ name, sizeBytes }) => factsOf(`${resource}/volumes/${name}`, { sizeBytes })),
         },
         steps: [
           step("open"),

@@ -2,6 +2,7 @@ import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import { invalidField } from "../../../../../adapters/host/infra-error.ts";
 import type { BackupSource, RestoreRequest, RestoreSpec } from "../../../../backups/backup-source.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "../../../../backups/repository-place.ts";
+import { factsOfBackup } from "../../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../../backups/stored-backups.ts";
 import { type LongChange, registerLongChange } from "../../../../domain/long-change.ts";
 import { listOpen } from "../../../../operations/list-open.ts";
@@ -36,27 +37,31 @@ function createRestoreToPool(
   const kind = createPoolRestoreKind(options);
 
   /** Returns the restore in progress for this backup and volume, even if its volume already exists. */
-  async function running(backupId: string, resource: string): Promise<Operation | undefined> {
-    const open = await listOpen(operations, { kind: kind.kind, resource, host });
+  async function running(
+    backupId: string,
+    resource: string,
+    except: string | undefined,
+  ): Promise<Operation | undefined> {
+    const open = await listOpen(operations, { kind: kind.kind, resource, host, except });
     return open.find(({ input }) => (input as PoolRestoreInput).backupId === backupId);
   }
 
   return {
     kind,
-    async check(request, { signal }) {
+    async check(request, { signal, operation }) {
       const { row, spec } = request;
       const { name } = spec;
       restores.assertName(name, "volume_name");
       assertNameOnly(spec);
       const resource = poolVolumeResourceOf(name);
-      const joins = await running(row.id, resource);
+      const joins = await running(row.id, resource, operation?.id);
       if (joins !== undefined) {
         return { joins };
       }
       const { place, secrets } = stored.repositoryOf(request);
       const { identity } = (await pool.read(signal, performance.now())).value;
       const { size_bytes: sizeBytes } = row;
-      await operations.assertFree(resource);
+      await operations.assertFree(resource, operation?.id);
       await restores.assertPossible({ name, sizeBytes }, { identity, signal });
       const step = (label: string, command: readonly string[] = []) => ({ name: label, command });
       const from = `the backup ${row.name} of ${row.volume} in ${describePlace(placeOf(row))}`;
@@ -80,6 +85,7 @@ function createRestoreToPool(
             `the volume ${name} of ${describeSize(BigInt(sizeBytes))} is created in the storage pool, and filled from ${from}`,
           ],
           losses: [],
+          facts: factsOfBackup(row),
         },
         steps: [
           step("locate"),

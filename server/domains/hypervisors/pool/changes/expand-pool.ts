@@ -1,4 +1,5 @@
 import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import { factsOf } from "../../../../operations/plan-facts.ts";
 import type { PoolChange } from "./pool-change.ts";
 import {
   assertMeant,
@@ -30,6 +31,7 @@ export function createExpandPool(tools: PoolTools): PoolChange {
     describe: ({ bytes, devices }) => ({
       changes: [`${pool.name} grows by ${describeSize(bytes)} on ${devices.join(", ")}`],
       losses: [],
+      facts: factsOf("storagePool", { devices: devices.join(", "), devicesBytes: bytes }),
     }),
   };
 }

@@ -30,16 +30,16 @@ export function createLongPoolChange(
   refresh: PoolRefresh | undefined,
 ): LongChange<bigint, PoolInput> {
   /** Returns the operation in progress with this size. It is not checked again, since the current pool may not allow it. */
-  async function running(bytes: string): Promise<Operation | undefined> {
-    const open = await listOpen(operations, { kind: kind.kind, resource: "storagePool", host });
+  async function running(bytes: string, except: string | undefined): Promise<Operation | undefined> {
+    const open = await listOpen(operations, { kind: kind.kind, resource: "storagePool", host, except });
     return open.find(({ input }) => (input as PoolInput).bytes === bytes);
   }
 
   return {
     kind,
-    async check(size, { signal }) {
+    async check(size, { signal, operation }) {
       const bytes = String(size);
-      const joins = await running(bytes);
+      const joins = await running(bytes, operation?.id);
       if (joins !== undefined) {
         return { joins };
       }

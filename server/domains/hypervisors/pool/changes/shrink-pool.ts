@@ -1,4 +1,5 @@
 import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import { factsOf } from "../../../../operations/plan-facts.ts";
 import type { LeavingDevice } from "../storage-pool.ts";
 import type { PoolChange } from "./pool-change.ts";
 import {
@@ -35,7 +36,15 @@ export function createShrinkPool(tools: PoolTools): PoolChange {
       const moved =
         movedBytes === 0n ? "no data has to be moved" : `${describeSize(movedBytes)} of data is moved first`;
       const what = `${devices.join(", ")} is removed and freed`;
-      return { changes: [`${pool.name} shrinks by ${describeSize(bytes)}: ${what}; ${moved}`], losses: [] };
+      return {
+        changes: [`${pool.name} shrinks by ${describeSize(bytes)}: ${what}; ${moved}`],
+        losses: [],
+        facts: factsOf("storagePool", {
+          devices: devices.join(", "),
+          devicesBytes: bytes,
+          movedBytes,
+        }),
+      };
     },
   };
 }

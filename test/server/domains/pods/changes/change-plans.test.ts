@@ -5,11 +5,20 @@ test("a dry run describes the call, its changes and its losses, and changes noth
   const { runtime, changes, pod, image } = await createSubject(t);
   const before = await runtime.read();
   const { id, uuid } = await pod("web");
-  const facts = { resource: `pods/${uuid}`, backend: "sandbox-podman/alpha", pointOfNoReturn: 1 };
+  const { containers } = before.value.pods.find((one) => one.uuid === uuid) ?? { containers: [] };
+  const facts = [
+    { resource: `pods/${uuid}`, name: "id", value: id },
+    {
+      resource: `pods/${uuid}`,
+      name: "containers",
+      value: containers.map((one) => `${one.name} ${one.id} up`).join(", "),
+    },
+  ];
+  const common = { resource: `pods/${uuid}`, backend: "sandbox-podman/alpha", pointOfNoReturn: 1 };
   t.same(await changes.plan("startPod", { pod: "web" }), {
-    ...facts,
+    ...common,
     kind: "pods.start",
-    plan: { changes: [], losses: [] },
+    plan: { changes: [], losses: [], facts },
     steps: [
       { name: "check", command: [] },
       { name: "start", command: ["POST", `pods/${id}/start`] },
@@ -19,11 +28,12 @@ test("a dry run describes the call, its changes and its losses, and changes noth
     plan: { changes: ["pod new is started with idle"], losses: [] },
   });
   t.same(await changes.plan("stopPod", { pod: "web", graceSeconds: 30 }), {
-    ...facts,
+    ...common,
     kind: "pods.stop",
     plan: {
       changes: ["pod web is stopped: server, proxy asked to exit, and killed after 30 seconds"],
       losses: [],
+      facts,
     },
     steps: [
       { name: "check", command: [] },

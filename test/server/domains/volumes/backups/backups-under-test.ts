@@ -175,6 +175,8 @@ export async function createGateway(
     ...historyUnderTest(),
     store,
     repositoryKeySeal: createSeal(masterKey, "repository-key"),
+    planSeal: createSeal(masterKey, "plans"),
+    planDigestKey: new Uint8Array(32),
     clusterSeal: createSeal(masterKey, "cluster"),
     instanceId: "test",
     host,

@@ -128,6 +128,12 @@ test("the plan of a larger thin snapshot shows both commands", async (t) => {
       "vg0/snap, a read-only snapshot of thin-data, is created with 2 GiB (2147483648 bytes), tagged t",
     ],
     losses: [],
+    facts: [
+      { resource: "volumeGroups/vg0/volumes/thin-data", name: "uuid", value: "sandbox-volume-3" },
+      { resource: "volumeGroups/vg0/volumes/thin-data", name: "sizeBytes", value: "1073741824" },
+      { resource: "volumeGroups/vg0/volumes/thin-data", name: "kind", value: "thinVolume" },
+      { resource: "volumeGroups/vg0/volumes/pool", name: "freeBytes", value: "at least 2147483648" },
+    ],
   });
   t.same(
     steps.map(({ name }) => name),
