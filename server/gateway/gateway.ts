@@ -101,18 +101,9 @@ export async function openGateway(
   );
   const loginLinks = createLoginLinks(auth.beginSession);
   const shutdownSignal = shutdown.signal;
+  const fleetHosts = fleet.hosts;
   app = await openApp(
-    {
-      options,
-      auth,
-      loginLinks,
-      engine,
-      services,
-      metrics,
-      tracing,
-      fleetHosts: fleet.hosts,
-      shutdownSignal,
-    },
+    { options, auth, loginLinks, engine, services, metrics, tracing, fleetHosts, shutdownSignal },
     opened,
   );
   const open = await openListeners(app, fleet, options, shutdown, opened);

@@ -29,7 +29,7 @@ const skip = !isLongForm
     ? false
     : `the clone has no commit ${firstCommit}`;
 
-test("the first agent works under a hub of this version", { skip, timeout: 600_000 }, async (t) => {
+test("the first agent works under a hub of this version", { skip }, async (t) => {
   const directory = await makeDirectory(t);
   const checkout = join(directory, "first");
   await git("worktree", "add", "--detach", checkout, firstCommit);
