@@ -68,7 +68,11 @@ async function insertLines(t: Test, directory: string): Promise<void> {
     await writeFile(join(directory, path), before.replace(mark, `${text}${mark}`));
   }
   const [field = "", message = ""] = blockWith("LoopEvent loop = ").split("\n\n");
-  await insert("proto/hostplane/v1/event.proto", "  }\n}\n\n// A logical volume", `${field}\n`);
+  await insert(
+    "proto/hostplane/v1/event.proto",
+    "  }\n  // Time at which the gateway of `fleet_host`",
+    `${field}\n`,
+  );
   await insert("proto/hostplane/v1/event.proto", "// A logical volume", `${message}\n`);
   await insert("test/house.test.ts", "  client: [", blockWith('"adapters/losetup": ['));
   const imported = /^import .*loopsDomain.*\n/m.exec(page)?.[0] ?? "";

@@ -78,6 +78,9 @@ const foreignVariables: ReadonlySet<string> = new Set([
   "SOURCE_DATE_EPOCH",
 ]);
 
+/** Types of events whose first word is also a group of settings. */
+const eventTypes: ReadonlySet<string> = new Set(["host.joined", "host.lost", "host.back", "host.removed"]);
+
 test("every reason, setting and variable that a page names exists", async (t) => {
   const keys = configKeys();
   const paths = new Set(keys.map(({ path }) => path));
@@ -92,7 +95,7 @@ test("every reason, setting and variable that a page names exists", async (t) =>
   for (const page of prose) {
     for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {
       const [group = ""] = code.split(/[.[]/);
-      if (isOfContract(code)) {
+      if (isOfContract(code) || eventTypes.has(code)) {
         continue;
       }
       if (/^HOSTPLANE_/.test(code)) {
