@@ -30,7 +30,7 @@ const hub = z.strictObject({
   }),
   addresses: z.array(tcpAddress).min(1).max(16).exactOptional().meta({
     description:
-      "Addresses at which agents reach the hubs of this fleet, all of them, such as hub-1.example.org:8443. Join tokens contain them. If absent, the name of this host with the port of `listen`.",
+      "Addresses at which agents reach this hub, such as hub-1.example.org:8443. Join tokens contain them, and those of all other hubs on the same database. If absent, the name of this host with the port of `listen`.",
   }),
 });
 

@@ -34,7 +34,7 @@ export interface HubLinksOptions {
 }
 
 /** Pauses between attempts: an agent is back within five seconds after its hub. */
-const pauses = { firstMs: 250, longestMs: 4000 };
+const pauses = { firstMs: 250, longestMs: 2000 };
 
 export function openHubLinks(options: HubLinksOptions): HubLinks {
   const links = new Map<string, HubLink>();

@@ -95,7 +95,7 @@ async function answerHubs(
   let status = 204;
   try {
     let text = "";
-    for await (const chunk of stream.setEncoding("utf8")) {
+    for await (const chunk of stream.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
       text += chunk;
       if (text.length > maxHubsBytes) {
         throw new RangeError(`more than ${maxHubsBytes} bytes`);
@@ -109,5 +109,7 @@ async function answerHubs(
   }
   if (!stream.destroyed) {
     stream.respond({ ":status": status }, { endStream: true });
+    // What was not read.
+    stream.resume();
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Test, test } from "tap";
+import { test } from "tap";
 import { type Event, EventService } from "../../../gen/hostplane/v1/event_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { parseCursor } from "../../../server/events/cursor.ts";
@@ -10,7 +10,7 @@ import { openCutRelay } from "../cut-relay.ts";
 import { historyFailures } from "../events/event-history.ts";
 import { createRandom } from "../random.ts";
 import { createMemberProcess, freePort, type MemberProcess } from "./member-process.ts";
-import { factsOf, readEvents, subscribePatiently } from "./merged-events.ts";
+import { assertMerged, factsOf, isMarker, readEvents, subscribePatiently } from "./merged-events.ts";
 
 const rounds = isLongForm ? 60 : 5;
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
@@ -49,28 +49,6 @@ async function createMarker(host: MemberProcess, name: string): Promise<void> {
         () => false,
       );
   await until(isCreated);
-}
-
-const isMarker = (name: string) => (event: Event) =>
-  event.type === "volume.created" && event.resource.endsWith(`/${name}`);
-
-/** Compares the events of a host in the hub's log with those in its own, from the first one that the hub has. */
-function assertMerged(t: Test, host: string, merged: readonly Event[], own: readonly Event[]): void {
-  const mergedFacts = merged.filter(({ fleetHost }) => fleetHost === host).map(factsOf);
-  const ownFacts = own.map(factsOf);
-  const expected = ownFacts.slice(ownFacts.indexOf(mergedFacts[0] ?? ""));
-  const known = new Set(expected);
-  const counts = Map.groupBy(mergedFacts, (facts) => facts);
-  const lost = expected.filter((facts) => !counts.has(facts));
-  const foreign = mergedFacts.filter((facts) => !known.has(facts));
-  t.same(lost, [], `no event of ${host} is lost`);
-  t.same(foreign, [], `no event of ${host} is from elsewhere`);
-  t.equal(mergedFacts.length, expected.length, `no event of ${host} is doubled`);
-  t.ok(
-    mergedFacts.every((facts, index) => facts === expected[index]),
-    `the events of ${host} are in its order`,
-  );
-  t.comment(`${host}: ${mergedFacts.length} events`);
 }
 
 test("a hub merges every event of its hosts once and in order, while all are killed and cut off", async (t) => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { create, toJsonString } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
+import type { Test } from "tap";
 import {
   type Event,
   EventSchema,
@@ -99,4 +100,27 @@ export function subscribePatiently(client: Client<typeof EventService>, cursor: 
       await subscribing;
     },
   };
+}
+
+/** Returns a function that finds the creation of a volume. */
+export const isMarker = (name: string) => (event: Event) =>
+  event.type === "volume.created" && event.resource.endsWith(`/${name}`);
+
+/** Compares the events of a host in the hub's log with those in its own, from the first one that the hub has. */
+export function assertMerged(t: Test, host: string, merged: readonly Event[], own: readonly Event[]): void {
+  const mergedFacts = merged.filter(({ fleetHost }) => fleetHost === host).map(factsOf);
+  const ownFacts = own.map(factsOf);
+  const expected = ownFacts.slice(ownFacts.indexOf(mergedFacts[0] ?? ""));
+  const known = new Set(expected);
+  const counts = Map.groupBy(mergedFacts, (facts) => facts);
+  const lost = expected.filter((facts) => !counts.has(facts));
+  const foreign = mergedFacts.filter((facts) => !known.has(facts));
+  t.same(lost, [], `no event of ${host} is lost`);
+  t.same(foreign, [], `no event of ${host} is from elsewhere`);
+  t.equal(mergedFacts.length, expected.length, `no event of ${host} is doubled`);
+  t.ok(
+    mergedFacts.every((facts, index) => facts === expected[index]),
+    `the events of ${host} are in its order`,
+  );
+  t.comment(`${host}: ${mergedFacts.length} events`);
 }

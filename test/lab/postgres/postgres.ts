@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import type { Test } from "tap";
+
+/** Where a cluster runs; by default here, on loopback. */
+export interface PostgresPlace {
+  /** Address that it listens on. */
+  readonly address: string;
+  /** Before a command: runs it there. */
+  readonly launcher: readonly string[];
+}
 
 /** A PostgreSQL used only by the test, on a port of loopback and a unix socket in a temporary directory. */
 export interface PostgresCluster {
@@ -51,27 +59,31 @@ function binaries(): string | undefined {
 }
 
 /** Creates and starts a cluster that is destroyed with the test. */
-export async function startPostgres(t: Test): Promise<PostgresCluster> {
+export async function startPostgres(
+  t: Test,
+  { address, launcher }: PostgresPlace = { address: "127.0.0.1", launcher: [] },
+): Promise<PostgresCluster> {
   const bin = binaries() ?? "";
   const directory = await mkdtemp(join(tmpdir(), "hostplane-postgres-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const data = join(directory, "data");
   const port = await freePort();
   await initialize(bin, directory, data);
+  await appendFile(join(data, "pg_hba.conf"), `host all all ${address}/16 scram-sha-256\n`);
 
   let server: ChildProcess | undefined;
   let createdDatabases = 0;
   const urlOf = (database: string) =>
-    `postgres://${user}:${encodeURIComponent(postgresPassword)}@127.0.0.1:${port}/${database}`;
+    `postgres://${user}:${encodeURIComponent(postgresPassword)}@${address}:${port}/${database}`;
 
   async function start(): Promise<void> {
-    const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: directory };
+    const settings = { port, listen_addresses: address, unix_socket_directories: directory };
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     // The server ends with the test's process, even if that is killed.
-    const [command = "", ...args] = asUnprivileged(
-      ["--pdeathsig", "INT"],
-      [join(bin, "postgres"), "-D", data, ...options],
-    );
+    const [command = "", ...args] = [
+      ...launcher,
+      ...asUnprivileged(["--pdeathsig", "INT"], [join(bin, "postgres"), "-D", data, ...options]),
+    ];
     const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], cwd: directory });
     server = child;
     await untilReady(child);
@@ -87,7 +99,13 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
   }
 
   async function query(sql: string, url = urlOf("postgres")): Promise<Record<string, unknown>[]> {
-    const client = new Client({ connectionString: url });
+    const client = new Client({
+      host: directory,
+      port,
+      user,
+      password: postgresPassword,
+      database: new URL(url).pathname.slice(1),
+    });
     await client.connect();
     try {
       return (await client.query(sql)).rows;

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
+import { connect, createServer, type Socket } from "node:net";
+import { type Test, test } from "tap";
+import { createLinkServer } from "../../../../server/fleet/agent/link-server.ts";
+
+test("an agent takes the addresses of the hubs", async (t) => {
+  const { send, taken } = await linkUnderTest(t);
+  t.equal(await send(JSON.stringify({ hubs: ["hub-1:8443", "[::1]:8443"] })), 204);
+  t.equal(await send(JSON.stringify({ hubs: ["hub-2:8443"], version: 2 })), 204, "of a newer hub");
+  t.same(taken, [["hub-1:8443", "[::1]:8443"], ["hub-2:8443"]]);
+});
+
+test("an agent refuses anything else in place of the addresses", async (t) => {
+  const { send, taken } = await linkUnderTest(t);
+  const refused = [
+    "",
+    "not JSON",
+    "{}",
+    JSON.stringify({ hubs: [] }),
+    JSON.stringify({ hubs: ["hub-1"] }),
+    JSON.stringify({ hubs: ["unix:/run/hub"] }),
+    JSON.stringify({ hubs: Array.from({ length: 17 }, (_, at) => `hub-${at}:8443`) }),
+    JSON.stringify({ hubs: [`${"a".repeat(300)}:8443`] }),
+    " ".repeat(20_000),
+  ];
+  for (const text of refused) {
+    t.equal(await send(text), 400, text.slice(0, 60));
+  }
+  t.same(taken, []);
+});
+
+/** Returns the hub's end of a connection that an agent serves. */
+async function linkUnderTest(t: Test) {
+  const taken: (readonly string[])[] = [];
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { readonly port: number };
+  const agentEnd = connect(port, "127.0.0.1");
+  const [hubEnd] = (await once(server, "connection")) as [Socket];
+  server.close();
+  const unexpected = () => t.fail("a call");
+  createLinkServer(
+    {
+      onRequest: unexpected,
+      onStream() {
+        unexpected();
+        return true;
+      },
+    },
+    async (hubs) => void taken.push(hubs),
+  ).serve(agentEnd, "hub-1:8443");
+  const session = connectHttp2("http://node-1", { createConnection: () => hubEnd });
+  t.teardown(() => session.destroy());
+
+  async function send(text: string): Promise<number> {
+    const stream = session.request({ ":method": "POST", ":path": "/fleet/hubs" });
+    stream.end(text);
+    const [headers] = await once(stream, "response");
+    stream.resume();
+    return headers[":status"];
+  }
+  return { send, taken };
+}
