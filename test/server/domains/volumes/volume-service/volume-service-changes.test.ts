@@ -88,6 +88,12 @@ test("the snapshot of a thick volume gets the requested space, and its plan says
       "vg0/snap, a read-only snapshot of data, is created with 2 GiB (2147483648 bytes), tagged t; it becomes invalid when the differences from data fill its space of 8 MiB (8388607 bytes)",
     ],
     losses: [],
+    facts: [
+      { resource: "volumeGroups/vg0/volumes/data", name: "uuid", value: "sandbox-volume-1" },
+      { resource: "volumeGroups/vg0/volumes/data", name: "sizeBytes", value: "2147483648" },
+      { resource: "volumeGroups/vg0/volumes/data", name: "kind", value: "linear" },
+      { resource: "volumeGroups/vg0", name: "freeBytes", value: "at least 8388608" },
+    ],
   });
   const { volume } = await snapshot(request);
   t.match(volume, {
@@ -159,6 +165,11 @@ test("a volume is renamed while it is open, and so is the origin of its snapshot
   t.same(plan, {
     changes: ["vg0/data is renamed to renamed, and its device /dev/vg0/data to /dev/vg0/renamed"],
     losses: [],
+    facts: [
+      { resource: "volumeGroups/vg0/volumes/data", name: "uuid", value: "sandbox-volume-1" },
+      { resource: "volumeGroups/vg0/volumes/data", name: "sizeBytes", value: "2147483648" },
+      { resource: "volumeGroups/vg0/volumes/data", name: "kind", value: "linear" },
+    ],
   });
   t.match(steps, [{ command: ["lvm", "lvrename", "--", "vg0", "data", "renamed"] }]);
   const { uuid: before } = (await find("data")) ?? {};
