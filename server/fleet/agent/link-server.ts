@@ -73,7 +73,7 @@ export function createLinkServer(
       });
       session.on("error", () => {});
       session.once("close", () => sessions.delete(session));
-      keepAlive(session, linkPingMs);
+      keepAlive(session, linkPingMs, connection);
     },
     close() {
       for (const session of sessions) {

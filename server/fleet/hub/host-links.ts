@@ -73,7 +73,7 @@ export function createHostLinks(): OpenLinks {
     const link = createLink(host, session);
     const entry = { host, link, session };
     entries.set(name, entry);
-    keepAlive(session, linkPingMs);
+    keepAlive(session, linkPingMs, connection);
     link.closed.addEventListener("abort", () => {
       if (entries.get(name) === entry) {
         entries.delete(name);

@@ -87,7 +87,7 @@ async function pullImage(
   }
 }
 
-/** Makes a call, and records how it ended. Returns the code. */
+/** Makes a call, and records how it ended. Returns the code, and the reason if the host cannot know the outcome. */
 async function call(
   name: string,
   record: CallerRecord,
@@ -107,7 +107,7 @@ async function call(
     const { code, reason, message } = rpcErrorFrom(error);
     const key = `${code} ${reason ?? message}`;
     record.failures.set(key, (record.failures.get(key) ?? 0) + 1);
-    return code;
+    return reason === "IDEMPOTENCY_OUTCOME_UNKNOWN" ? reason : code;
   } finally {
     clearTimeout(timer);
   }

@@ -80,13 +80,12 @@ export async function breakParts(
   async function untilBack(agents: readonly StormMember[]): Promise<void> {
     const isOther = (agent: StormMember) => agents.length > 1 && broken.has(agent);
     for (const agent of agents) {
-      await until(async () => {
-        const connected = isOther(agent) ? [] : await fleet.connectedHubs(agent).catch(() => []);
-        return (
-          isOther(agent) ||
-          fleet.hubs.every((hub) => broken.has(hub) || connected.includes(hub.agentsAddress))
+      for (const hub of fleet.hubs) {
+        await until(
+          async () =>
+            isOther(agent) || broken.has(hub) || (await fleet.isConnected(agent, hub).catch(() => false)),
         );
-      });
+      }
     }
   }
 

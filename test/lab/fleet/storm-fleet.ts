@@ -31,8 +31,8 @@ export interface StormFleet {
   readonly database: PostgresCluster & { readonly network: NetworkMember };
   /** Returns a client of a host through a hub. Odd turns address the host by path, even ones by header. */
   clientOf<S extends DescService>(service: S, hub: StormHub, host: string, turn: number): Client<S>;
-  /** Returns the addresses of the hubs that an agent is connected to. */
-  connectedHubs(agent: StormMember): Promise<readonly string[]>;
+  /** Reports whether an agent is connected to a hub, as both see it. */
+  isConnected(agent: StormMember, hub: StormHub): Promise<boolean>;
 }
 
 /** Starts hubs on one PostgreSQL and sandboxes that have joined them, each in its own network namespace. */
@@ -94,16 +94,21 @@ export async function startStormFleet(
   await Promise.all(Array.from({ length: 4 }, startWaiting));
   const authorization = `Bearer ${await logIn(socketOf(first.name))}`;
 
-  async function connectedHubs(agent: StormMember): Promise<readonly string[]> {
-    const { membership } = await agent.admin(MembershipService).getMembership({}, { timeoutMs: 1000 });
-    return (membership?.hubs ?? []).flatMap(({ address, connected }) => (connected ? [address] : []));
+  const timeoutMs = 2000;
+  async function isConnected(agent: StormMember, hub: StormHub): Promise<boolean> {
+    const { membership } = await agent.admin(MembershipService).getMembership({}, { timeoutMs });
+    const { hosts } = await hub.admin(FleetService).listHosts({}, { timeoutMs });
+    return (
+      membership?.hubs.some(({ address, connected }) => connected && address === hub.agentsAddress) ===
+        true && hosts.some(({ name, connected }) => connected && name === agent.name)
+    );
   }
 
   const fleet: StormFleet = {
     hubs,
     agents,
     database,
-    connectedHubs,
+    isConnected,
     clientOf(service, hub, host, turn) {
       const byPath = turn % 2 === 1;
       const authorize: Interceptor = (next) => (request) => {
@@ -145,9 +150,11 @@ async function letJoin(hub: StormHub, { name, admin }: StormMember): Promise<voi
 }
 
 /** Resolves when every agent is connected to every hub. */
-export async function untilAllConnected({ agents, hubs, connectedHubs }: StormFleet): Promise<void> {
+export async function untilAllConnected({ agents, hubs, isConnected }: StormFleet): Promise<void> {
   for (const agent of agents) {
-    await until(async () => (await connectedHubs(agent)).length === hubs.length);
+    for (const hub of hubs) {
+      await until(() => isConnected(agent, hub).catch(() => false));
+    }
   }
 }
 

@@ -30,15 +30,33 @@ test("an agent refuses anything else in place of the addresses", async (t) => {
   t.same(taken, []);
 });
 
-/** Returns the hub's end of a connection that an agent serves. */
-async function linkUnderTest(t: Test) {
-  const taken: (readonly string[])[] = [];
-  const server = createServer().listen(0, "127.0.0.1");
+test("an agent closes the connection to a hub that says goodbye and then neither answers nor closes it", async (t) => {
+  const { agentEnd, hubEnd } = await openConnection();
+  t.teardown(() => hubEnd.destroy());
+  createLinkServer({ onRequest() {}, onStream: () => true }).serve(agentEnd, "hub-1:8443");
+  hubEnd.resume();
+  // The preface of a client, and the frames SETTINGS and GOAWAY (RFC 9113, 3.4, 6.5 and 6.8).
+  hubEnd.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  hubEnd.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+  hubEnd.write(Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+  await t.resolves(once(agentEnd, "close"));
+});
+
+/** Returns both ends of a connection. The end of the hub stays open when the other one is closed. */
+async function openConnection(): Promise<{ readonly agentEnd: Socket; readonly hubEnd: Socket }> {
+  const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { readonly port: number };
   const agentEnd = connect(port, "127.0.0.1");
   const [hubEnd] = (await once(server, "connection")) as [Socket];
   server.close();
+  return { agentEnd, hubEnd };
+}
+
+/** Returns the hub's end of a connection that an agent serves. */
+async function linkUnderTest(t: Test) {
+  const taken: (readonly string[])[] = [];
+  const { agentEnd, hubEnd } = await openConnection();
   const unexpected = () => t.fail("a call");
   createLinkServer(
     {
