@@ -164,7 +164,7 @@ test("commands behave alike, whatever they call", async (t) => {
       /^created the volume a: 1 GiB, /,
     );
     t.match(await run(["volume", "resize", "a", "2GiB"]), /to 2 GiB/);
-    t.match(await run(["volume", "show", "a"]), /^size +2 GiB$[^]*^tag +x=y$/m);
+    t.match(await run(["volume", "show", "a"]), /^size +2 GiB$[\s\S]*^tag +x=y$/m);
     t.match(await refused(["volume", "resize", "a", "1GiB"]), { code: 1, stdout: "" });
     t.match(await refused(["volume", "show", "none"]), {
       code: 1,

@@ -73,7 +73,10 @@ test("invalid requests are rejected with one sentence", async (t) => {
     stderr: /^hostplane: events after .*; resume with --from-cursor [\w-]+\n$/,
   });
   const refusals: readonly [readonly string[], RegExp][] = [
-    [["--topic", "nothing"], /^hostplane: topics\[0\]: expected one of clusters, fleet, hypervisors, operations/],
+    [
+      ["--topic", "nothing"],
+      /^hostplane: topics\[0\]: expected one of clusters, fleet, hypervisors, operations/,
+    ],
     [["--from-cursor", "nonsense"], /^hostplane: cursor: expected a cursor/],
     [["--since", "yesterday"], /expected a time/],
     [["--since", "2026-01-31", "--from-cursor", "x"], /cannot be used with/],
