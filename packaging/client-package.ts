@@ -52,13 +52,13 @@ export async function packClient(options: {
 }
 
 /**
- * Removes the generator's comments, which repeat names and field numbers. The contract's own comments stay in the types, where
- * editors show them, on one line if they have one sentence.
+ * Removes the generator's comments, which repeat names and field numbers, and those of Google's types. The contract's own comments
+ * stay in the types, where editors show them, on one line if they have one sentence. Types are indented by tabs, which are shorter.
  */
 async function shortenGenerated(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true })) {
     const file = join(directory, entry);
-    if (entry.endsWith(".js")) {
+    if (entry.endsWith(".js") || /^google\/.*\.d\.ts$/.test(entry)) {
       const text = await readFile(file, "utf8");
       await writeFile(file, text.replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm, ""));
     } else if (entry.endsWith(".d.ts")) {
@@ -69,7 +69,8 @@ async function shortenGenerated(directory: string): Promise<void> {
           .replaceAll(/^[ \t]*\*\n(?=[ \t]*\* @generated from )/gm, "")
           .replaceAll(/^[ \t]*\* @generated from .*\n/gm, "")
           .replaceAll(/^[ \t]*\/\*\*\n(?:[ \t]*\* (?:Describes the|Use `create\().*\n)*[ \t]*\*\/\n/gm, "")
-          .replaceAll(/\/\*\*\n[ \t]*\* (.*)\n[ \t]*\*\//g, "/** $1 */"),
+          .replaceAll(/\/\*\*\n[ \t]*\* (.*)\n[ \t]*\*\//g, "/** $1 */")
+          .replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4)),
       );
     }
   }
