@@ -60,6 +60,18 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.ListEventsRequest.rpc": "proto.LVService/RemoveLV",
   "hostplane.v1.PlanRequest.method": "proto.LVService/RemoveLV",
   "hostplane.v1.PlanRequest.json": { name: volume },
+  "hostplane.v1.CreatePlanRequest.method": "proto.LVService/RemoveLV",
+  "hostplane.v1.CreatePlanRequest.json": { name: volume },
+  "hostplane.v1.GetPlanRequest.id": operationId,
+  "hostplane.v1.DeletePlanRequest.id": operationId,
+  "hostplane.v1.ApplyPlanRequest.id": operationId,
+
+  "hostplane.v1.GetVolumeRequest.name": volume,
+  "hostplane.v1.CreateSnapshotRequest.source": volume,
+  "hostplane.v1.CreateSnapshotRequest.name": "before-upgrade",
+  "hostplane.v1.RenameVolumeRequest.name": volume,
+  "hostplane.v1.RenameVolumeRequest.new_name": "web",
+  "hostplane.v1.SetVolumeTagsRequest.name": volume,
 
   "hostplane.v1.CreateUserRequest.name": "alice",
   "hostplane.v1.UpdateUserRequest.name": "alice",
