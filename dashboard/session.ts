@@ -99,12 +99,26 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Reads the user again, since the role or the gateway's version may have changed. On failure nothing changes. */
+const retryMs = 1_000;
+let refreshing = 0;
+
+/**
+ * Reads the user again, since the role or the gateway's version may have changed. Repeated until it succeeds: the page may still be
+ * cut off when a stream, which the windows share, is back.
+ */
 export async function refreshSession(): Promise<void> {
   const mine = loginNumber;
-  const fetched = await fetchSession().catch(() => undefined);
-  if (fetched !== undefined && mine === loginNumber && session.value.state === "in") {
-    session.value = fetched;
+  refreshing += 1;
+  const latest = refreshing;
+  while (latest === refreshing && mine === loginNumber && session.value.state === "in") {
+    const fetched = await fetchSession().catch(() => undefined);
+    if (fetched !== undefined) {
+      if (mine === loginNumber && session.value.state === "in") {
+        session.value = fetched;
+      }
+      return;
+    }
+    await new Promise((resolve) => void setTimeout(resolve, retryMs));
   }
 }
 
