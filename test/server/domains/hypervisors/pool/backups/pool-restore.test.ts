@@ -127,10 +127,10 @@ test("a volume that is created from outside meanwhile is not deleted", async (t)
 test("a failed or cancelled restore leaves no volume", async (t) => {
   for (const isDirectory of [true, false]) {
     let failure: InfraError | undefined;
+    let transferMs = 1;
     const restic = countedRestic(
       createResticSandbox({
-        // Long enough that a poll sees the step, even under load.
-        transferMs: 2_000,
+        transferMs: () => transferMs,
         faults: createStepFaults(({ kind }) =>
           kind === "backup" || kind === "forget" ? undefined : failure,
         ),
@@ -147,6 +147,8 @@ test("a failed or cancelled restore leaves no volume", async (t) => {
     });
     t.strictSame(await host.volumeNames(), before);
     failure = undefined;
+    // It lasts until it is cancelled.
+    transferMs = 600_000;
     const { id } = await restore(volume);
     await until(async () => (await operations.get(id)).step === "fill");
     await operations.cancel(id);
