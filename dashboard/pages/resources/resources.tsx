@@ -44,7 +44,7 @@ export function Resources() {
   );
 }
 
-/** Says of which hosts the resources are missing or old. */
+/** Lists the hosts whose resources are missing or old. */
 function Outdated() {
   const outdated = [...inventory.value.hosts.values()].filter(({ reason }) => reason !== "");
   return outdated.length === 0 ? null : (

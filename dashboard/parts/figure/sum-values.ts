@@ -1,6 +1,6 @@
 type Values = readonly (number | undefined)[];
 
-/** Adds up the values of several series at each time. A sum of which one value is unknown is unknown. */
+/** Adds up the values of several series at each time. Where one value is unknown, the sum is unknown. */
 export function sumValues(series: readonly Values[]): Values {
   const [first = []] = series;
   return first.map((_, index) =>

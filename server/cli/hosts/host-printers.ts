@@ -83,15 +83,11 @@ export function createHostPrinters(
       const documents = [...all.values()].flatMap((each) =>
         each.documents.flat().map((json) => withHost(json, each.host)),
       );
-      if (documents.length > 0 || (printer.format !== "table" && hasDocuments([...all.values()]))) {
+      if ([...all.values()].some((each) => each.documents.length > 0)) {
         printer.document(documents);
       }
     },
   };
-}
-
-function hasDocuments(all: readonly Collected[]): boolean {
-  return all.some(({ documents }) => documents.length > 0);
 }
 
 /** A view of one line needs no heading. */

@@ -12,8 +12,8 @@ import { createHostPrinters } from "./host-printers.ts";
 import { labelledHosts } from "./labelled-hosts.ts";
 
 /**
- * Runs a command on each host that has the labels. Of a change it first shows the plan of each host and asks once; if one of them cannot be
- * planned, nothing is changed.
+ * Runs a command on each host that has the labels. For a change, it first shows the plan of each host and asks once; if one of
+ * them cannot be planned, nothing is changed.
  */
 export async function runOnHosts(
   typed: Typed,

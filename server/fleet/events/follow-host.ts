@@ -3,20 +3,16 @@ import { ConnectError } from "@connectrpc/connect";
 import { backOffMs } from "../../../adapters/host/back-off.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
-import {
-  EventService,
-  type FollowEventsResponse,
-  type FollowedEvent,
-} from "../../../gen/hostplane/v1/event_pb.ts";
+import { EventService, type FollowEventsResponse } from "../../../gen/hostplane/v1/event_pb.ts";
 import { cursorMaxLength } from "../../events/cursor.ts";
 import { followedMessageBytes } from "../../events/followed-limits.ts";
 import { eventReasons } from "../../events/reasons.ts";
 import type { NewEvent } from "../../events/store/events.ts";
 import type { Store } from "../../store/store.ts";
 import type { CertifiedHost } from "../authority/issue-certificate.ts";
+import { hubAsCaller } from "../caller/hub-as-caller.ts";
 import { badAnswer } from "../forward/answer-headers.ts";
-import { hubAsCaller } from "../hub/hub-as-caller.ts";
-import { streamFromHost } from "../hub/stream-from-host.ts";
+import { createHostClient } from "../hub/host-client.ts";
 import type { HostLink } from "../links/host-link.ts";
 import type { MergedUpTo } from "../store/followed-hosts.ts";
 import type { EventBudget } from "./event-budget.ts";
@@ -138,23 +134,18 @@ async function* readHost(
   { link, host, hub }: FollowHostOptions,
   signal: AbortSignal,
 ): AsyncGenerator<HostEvents, void> {
-  const batches = streamFromHost(link, {
-    method: EventService.method.followEvents,
-    request: { cursor },
-    caller: hubAsCaller(hub),
-    maxMessageBytes: followedMessageBytes,
-    signal,
-  });
-  for await (const arrived of batches) {
-    yield hostEventsFrom(arrived, host.name);
+  const client = createHostClient(link, EventService, hubAsCaller(hub), followedMessageBytes);
+  for await (const batch of client.followEvents({ cursor }, { signal })) {
+    yield hostEventsFrom(batch, host.name);
   }
+  throw badAnswer(host.name, "the stream of its events has ended");
 }
 
-/** Converts messages that have arrived together. Events that the hub does not accept become a gap. */
-function hostEventsFrom(messages: readonly FollowEventsResponse[], host: string): HostEvents {
+/** Converts a batch. Events that the hub does not accept become a gap. */
+function hostEventsFrom({ events: batch, cursor }: FollowEventsResponse, host: string): HostEvents {
   const events: NewEvent[] = [];
   const problems: string[] = [];
-  for (const followed of messages.flatMap((message): FollowedEvent[] => message.events)) {
+  for (const followed of batch) {
     const event = mergedEventFrom(followed, host);
     if (typeof event === "string") {
       problems.push(event);
@@ -167,7 +158,6 @@ function hostEventsFrom(messages: readonly FollowEventsResponse[], host: string)
     const nowMs = Date.now();
     events.push(hostGapEvent(host, { fromMs: nowMs, toMs: nowMs, reason }));
   }
-  const cursor = messages.at(-1)?.cursor ?? "";
   if (cursor === "" || cursor.length > cursorMaxLength) {
     throw badAnswer(host, `a cursor of ${cursor.length} characters; expected 1 to ${cursorMaxLength}`);
   }

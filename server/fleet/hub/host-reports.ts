@@ -1,17 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { DescMethod, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { create, fromBinary, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toJsonString } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type HostFigureSchema, HostReportSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
-import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { Store } from "../../store/store.ts";
+import { hubAsCaller } from "../caller/hub-as-caller.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { fleetReasons } from "../reasons.ts";
-import { callHost } from "./call-host.ts";
+import { errorFromHost } from "./error-from-host.ts";
+import { createHostClient } from "./host-client.ts";
 import type { Hub } from "./hub.ts";
-import { hubAsCaller } from "./hub-as-caller.ts";
 import { createSeenHosts } from "./seen-hosts.ts";
 
 /** How often a connected host is asked for its state. */
@@ -48,7 +47,8 @@ export function startHostReports(
         const stored = hub.hosts.find(link.host);
         seen.note(link.id, stored?.id === link.id && stored.report === text ? undefined : text);
         problem = "";
-      } catch (error) {
+      } catch (thrown) {
+        const error = errorFromHost(thrown, link);
         const words = String(error);
         if (!signal.aborted && words !== problem) {
           problem = words;
@@ -85,16 +85,18 @@ export function startHostReports(
 
 /**
  * Returns HostReport as JSON.
- * @throws InfraError BAD_HOST_ANSWER for one that is too large; those of `callHost`
+ * @throws InfraError BAD_HOST_ANSWER for one that is too large; ConnectError of the host
  */
 async function readReport(link: HostLink, hubName: string, signal: AbortSignal): Promise<string> {
+  const caller = hubAsCaller(hubName);
+  const system = createHostClient(link, SystemService, caller, answerMaxBytes);
+  const inventory = createHostClient(link, InventoryService, caller, answerMaxBytes);
+  const limits = { signal, timeoutMs };
   const [info, systems, groups] = await Promise.all([
-    callMethod(link, SystemService.method.getInfo, {}, hubName, signal),
-    callMethod(link, SystemService.method.listBackends, {}, hubName, signal),
+    system.getInfo({}, limits),
+    system.listBackends({}, limits),
     // A host without volumes has no such type.
-    callMethod(link, InventoryService.method.listResources, volumeGroups, hubName, signal).catch(
-      () => undefined,
-    ),
+    inventory.listResources(volumeGroups, limits).catch(() => undefined),
   ]);
   const figures = (groups?.resources ?? []).map(
     ({ name, figures }): MessageInitShape<typeof HostFigureSchema> => {
@@ -128,22 +130,3 @@ async function readReport(link: HostLink, hubName: string, signal: AbortSignal):
 }
 
 const volumeGroups = { filter: { types: ["volumeGroup"] }, pageSize: maxFigures };
-
-async function callMethod<M extends DescMethod>(
-  link: HostLink,
-  method: M,
-  request: MessageInitShape<M["input"]>,
-  hubName: string,
-  signal: AbortSignal,
-): Promise<MessageShape<M["output"]>> {
-  const answer = await callHost(link, {
-    methodPath: methodPathOf(method),
-    contentType: "application/proto",
-    body: toBinary(method.input, create(method.input, request)),
-    caller: hubAsCaller(hubName),
-    timeoutMs,
-    answerMaxBytes,
-    signal,
-  });
-  return fromBinary(method.output, answer) as MessageShape<M["output"]>;
-}

@@ -3,7 +3,7 @@ import { pathOfHost } from "../../../host/address-of-host.ts";
 import type { HostRow } from "../../../parts/health/host-needs.ts";
 import { type Problem, ranks } from "./problem.ts";
 
-/** Returns a problem for each host of the fleet that is not connected, or of which something has failed or is full. */
+/** Returns a problem for each host of the fleet that is not connected, has a failed system, or is full. */
 export function hostProblems(rows: readonly HostRow[]): readonly Problem[] {
   return rows.flatMap(({ host, needs }) => {
     const failed = needs.filter(({ severity }) => severity === "failed");

@@ -3,7 +3,7 @@ import { backOffMs } from "../../../../adapters/host/back-off.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { InventoryService } from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import type { Activity } from "../../../domain/domain-services.ts";
-import { hubItself } from "../../../fleet/caller/hub-itself.ts";
+import { hubAsCaller } from "../../../fleet/caller/hub-as-caller.ts";
 import { hostUnreachable } from "../../../fleet/host-errors.ts";
 import { errorFromHost } from "../../../fleet/hub/error-from-host.ts";
 import { createHostClient } from "../../../fleet/hub/host-client.ts";
@@ -139,7 +139,7 @@ export function createHostInventories({
 
   /** Keeps what the host reports, and shows the rows of before until the whole state has arrived. */
   async function follow(kept: Kept, link: HostLink, signal: AbortSignal): Promise<void> {
-    const client = createHostClient(link, InventoryService, hubItself(name));
+    const client = createHostClient(link, InventoryService, hubAsCaller(name));
     kept.current?.release();
     kept.current = undefined;
     const rows = createHostRows(link.host, budget);

@@ -30,10 +30,13 @@ async function startFleet(t: Parameters<typeof startHubUnderTest>[0]) {
   };
   await until(async () => (await current()) === names.length);
   let connectedCount = names.length;
-  /** On a busy machine a connection may be lost; the agent opens it again. */
+  /**
+   * Returns how many hosts are connected, and have reported their domains. On a busy machine a connection may be lost; the agent
+   * opens it again.
+   */
   const connected = async () => {
     const { hosts } = await hub.admin(FleetService).listHosts({});
-    return hosts.filter((host) => host.connected).length;
+    return hosts.filter((host) => host.connected && host.report !== undefined).length;
   };
   return {
     hub,

@@ -18,6 +18,8 @@ export interface HostAnswer {
   send(message: MessageInitShape<typeof FollowEventsResponseSchema>): void;
   /** Sends bytes as they are. */
   sendBytes(bytes: Uint8Array): void;
+  /** Ends the stream without an error. */
+  end(): void;
   /** Ends the stream with an error. */
   fail(reason: string, metadata?: Readonly<Record<string, string>>): void;
 }
@@ -42,6 +44,7 @@ export function openScriptedHost(
       response.writeHead(200, { "content-type": "application/connect+proto" });
       answer(cursor, {
         sendBytes: (bytes) => void response.write(bytes),
+        end: () => void response.end(envelopeOf(Buffer.from("{}"), 2)),
         send(message) {
           const bytes = toBinary(FollowEventsResponseSchema, create(FollowEventsResponseSchema, message));
           response.write(envelopeOf(bytes));

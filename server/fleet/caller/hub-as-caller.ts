@@ -1,6 +1,6 @@
-import type { HubCaller } from "../caller/hub-caller.ts";
+import type { HubCaller } from "./hub-caller.ts";
 
-/** Describes a hub as the caller of its own calls to hosts. @param hub name of the hub */
+/** Describes a hub that calls its hosts for itself, with the role of a viewer. @param hub its name */
 export function hubAsCaller(hub: string): HubCaller {
   return {
     actor: `hub/${hub}`,
