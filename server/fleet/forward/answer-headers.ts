@@ -33,11 +33,7 @@ const passedNames: ReadonlySet<string> = new Set([
 /** Connect sends the trailers of a unary call as headers with this prefix. */
 const trailerPrefix = "trailer-";
 
-const passedTrailers: ReadonlySet<string> = new Set([
-  "grpc-status",
-  "grpc-message",
-  "grpc-status-details-bin",
-]);
+const passedTrailers = ["grpc-status", "grpc-message", "grpc-status-details-bin"] as const;
 
 /** The head of a host's answer. */
 export interface HostHead {
@@ -93,13 +89,17 @@ export function sizeOf(headers: IncomingHttpHeaders): number | undefined {
 export function answerTrailersFrom(
   trailers: IncomingHttpHeaders | undefined,
 ): Record<string, string> | undefined {
-  return trailers?.["grpc-status"] === undefined
-    ? undefined
-    : Object.fromEntries(
-        Object.entries(trailers).flatMap(([name, value]) =>
-          passedTrailers.has(name) && typeof value === "string" ? [[name, value]] : [],
-        ),
-      );
+  if (trailers?.["grpc-status"] === undefined) {
+    return;
+  }
+  const passed: Record<string, string> = {};
+  for (const name of passedTrailers) {
+    const value = trailers[name];
+    if (typeof value === "string") {
+      passed[name] = value;
+    }
+  }
+  return passed;
 }
 
 export function badAnswer(host: string, what: string): InfraError {

@@ -20,6 +20,7 @@ export interface HostStream {
 /** Listens from the beginning: a short answer may end before anything of it is passed. */
 export function watchHostStream(stream: ClientHttp2Stream, broken: () => InfraError): HostStream {
   let trailers: IncomingHttpHeaders | undefined;
+  let hasHead = false;
   let hasEnded = false;
   let isClosed = false;
   let notify = () => {};
@@ -36,11 +37,15 @@ export function watchHostStream(stream: ClientHttp2Stream, broken: () => InfraEr
   const head = new Promise<HostHead>((resolve, reject) => {
     stream.once("response", (headers, flags) => {
       const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+      hasHead = true;
       resolve({ status: headers[":status"] ?? 0, headers, isAll });
     });
     stream.once("close", () => {
       isClosed = true;
-      reject(broken());
+      // An error with its stack trace is a tenth of a call's work.
+      if (!hasHead) {
+        reject(broken());
+      }
       notify();
     });
   });
