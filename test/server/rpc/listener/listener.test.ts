@@ -43,6 +43,40 @@ function connectHttp2(t: Test, url: string, options?: http2.SecureClientSessionO
   return session;
 }
 
+/** Long enough for any answer, also on a busy machine. */
+const graceMs = 60_000;
+
+/** Returns a function to call for each request, and a promise that resolves once it was called this often. */
+function countedRequests(expected: number) {
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let seen = 0;
+  const count = () => {
+    seen += 1;
+    if (seen === expected) {
+      resolve();
+    }
+  };
+  return { all, count };
+}
+
+/** Answers in two parts, the second one after the test has begun to close the listener. */
+function answerInTwoParts(onRequest: () => void): ListenerOptions["onRequest"] {
+  return (_request, response) => {
+    response.write("first ");
+    setTimeout(() => response.end("last"), 150);
+    onRequest();
+  };
+}
+
+/** Resolves when a socket is closed, in whatever way. */
+function untilClosed(socket: net.Socket): Promise<void> {
+  // A connection that is reset reports an error before it closes.
+  socket.on("error", () => {});
+  return new Promise((resolve) => {
+    socket.resume().once("close", () => resolve());
+  });
+}
+
 /** Sends raw bytes. Resolves with everything received when the server closes or `untilText` was received. */
 async function exchange(t: Test, socket: net.Socket, untilText: string): Promise<string> {
   t.teardown(() => socket.destroy());
@@ -172,15 +206,17 @@ test("a client on a unix socket may use the path as its authority", async (t) =>
 });
 
 test("close ends silent, idle and busy connections within the grace period", async (t) => {
-  const { listener, port } = await listen(t, { onRequest: () => {} });
+  const arrived = countedRequests(2);
+  const { listener, port } = await listen(t, { onRequest: arrived.count });
   const silent = net.connect(port, "127.0.0.1");
+  await once(silent, "connect");
   const busy = net.connect(port, "127.0.0.1");
   busy.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
   const session = connectHttp2(t, `http://127.0.0.1:${port}`);
   const stream = session.request({ ":path": "/" });
   stream.on("error", () => {});
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  const ended = Promise.all([silent, busy].map((socket) => once(socket.resume(), "close")));
+  await arrived.all;
+  const ended = Promise.all([silent, busy].map(untilClosed));
   const startedAtMs = performance.now();
   await listener.close(200);
   t.ok(performance.now() - startedAtMs < 10_000, "close does not wait for clients");
@@ -188,36 +224,30 @@ test("close ends silent, idle and busy connections within the grace period", asy
 });
 
 test("close lets a running response finish", async (t) => {
-  const { listener, port } = await listen(t, {
-    onRequest: (_request, response) => {
-      response.write("first ");
-      setTimeout(() => response.end("last"), 150);
-    },
-  });
+  const arrived = countedRequests(2);
+  const { listener, port } = await listen(t, { onRequest: answerInTwoParts(arrived.count) });
   const answer = fetch(`http://127.0.0.1:${port}/`).then((response) => response.text());
   const session = connectHttp2(t, `http://127.0.0.1:${port}`);
   const over2 = getHttp2(session, "/");
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  await listener.close(5_000);
+  await arrived.all;
+  await listener.close(graceMs);
   t.equal(await answer, "first last");
   t.equal(await over2, "first last");
 });
 
 test("close lets a response over TLS finish, over either version", async (t) => {
   const certificate = await createCertificate("close.test");
+  const arrived = countedRequests(2);
   const { listener, port } = await listen(t, {
     tls: certificate,
-    onRequest: (_request, response) => {
-      response.write("first ");
-      setTimeout(() => response.end("last"), 150);
-    },
+    onRequest: answerInTwoParts(arrived.count),
   });
   const trust = { ca: certificate.cert, servername: "localhost", checkServerIdentity: () => undefined };
   const request = https.get({ host: "127.0.0.1", port, agent: false, ...trust });
   const over1 = once(request, "response").then(([response]) => text(response as http.IncomingMessage));
   const over2 = getHttp2(connectHttp2(t, `https://127.0.0.1:${port}`, trust), "/");
-  await new Promise((resolve) => setTimeout(resolve, 80));
-  await listener.close(5_000);
+  await arrived.all;
+  await listener.close(graceMs);
   t.equal(await over1, "first last");
   t.equal(await over2, "first last");
 });
