@@ -387,7 +387,7 @@ const wiring =
 
 /** The parts of an adapter that a domain may import: its interface and its rules, never the implementation. */
 const adapterInterfaces =
-  /^adapters\/\w+\/(adapter|backup-adapter|create-options|device-adapter|machine|names|reasons|runtime-state|snapshot-room)\.ts$/;
+  /^adapters\/\w+\/(adapter|backup-adapter|create-options|data\/data-adapter|data\/growable|device-adapter|machine|names|reasons|runtime-state|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;

@@ -1,4 +1,5 @@
 import type { Snapshot } from "../host/snapshot.ts";
+import type { LvmData } from "./data/data-adapter.ts";
 import type { DeviceFacts, LvmDeviceStep, LvmDeviceStepOptions, PhysicalVolume } from "./device-adapter.ts";
 
 /** A volume group as LVM reports it. Sizes are bytes. */
@@ -227,6 +228,9 @@ export interface LvmAdapter {
    *   SHUTTING_DOWN, and the signal's reason
    */
   runOnDevices(step: LvmDeviceStep, options?: LvmDeviceStepOptions): Promise<void>;
+
+  /** The content of the volumes. */
+  readonly data: LvmData;
 
   /** Returns LVM's version, or undefined when it cannot be read. Never throws. */
   version(): Promise<string | undefined>;

@@ -8,6 +8,7 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
+import { createLvmData } from "./data/lvm-data.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
 import { anyCommandOf } from "./device-commands.ts";
 import { errorFromDeviceStep } from "./device-errors.ts";
@@ -190,6 +191,14 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
 
   const runDeviceStep = createDeviceStepRunner({ options, mutate, closing: closing.signal });
 
+  const data = createLvmData({
+    prefix: (options.command ?? ["lvm"]).slice(0, -1),
+    read,
+    mutate,
+    onToolEnd,
+    closing: closing.signal,
+  });
+
   return {
     kind: "real",
     read: cache.read,
@@ -227,6 +236,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         (result) => errorFromDeviceStep(step, result),
       );
     },
+    data,
     version: () => versionOf(options, read),
     inspect: () => inspectLvm({ options, env, read, readState: cache.read }),
     async close() {
@@ -236,7 +246,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       for (const watch of watches) {
         watch.close();
       }
-      await Promise.all([limiter.idle(), moves.idle()]);
+      await Promise.all([limiter.idle(), moves.idle(), data.idle()]);
     },
   };
 }

@@ -21,7 +21,13 @@ export const lvmReasons = defineReasons({
   SHRINK_NOT_ALLOWED: {
     code: "OUT_OF_RANGE",
     retryable: false,
-    meaning: "ResizeLV never shrinks a volume.",
+    meaning: "Volumes never shrink.",
+  },
+  FILE_SYSTEM_NOT_RESIZABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The volume has no file system that can grow: none, one of another type, or an XFS that is not mounted.",
   },
   VOLUME_PROTECTED: {
     code: "FAILED_PRECONDITION",

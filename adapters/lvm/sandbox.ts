@@ -5,6 +5,7 @@ import { systemClock } from "../sandbox/clock.ts";
 import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
 import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { LvmAdapter, LvmStep } from "./adapter.ts";
+import { createSandboxData } from "./data/sandbox-data.ts";
 import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
 import { anyCommandOf } from "./device-commands.ts";
 import { applySandboxDeviceStep } from "./sandbox-device-steps.ts";
@@ -41,6 +42,8 @@ export interface LvmSandboxOptions extends SandboxOptions<LvmStep> {
   readonly spares?: readonly SandboxDevice[];
   /** Duration of a `moveAway`; 0 by default. */
   readonly moveMs?: number;
+  /** Duration of a copy or wipe, by the number of bytes that it writes; 200 ms by default. */
+  readonly copyMs?: (sizeBytes: bigint) => number;
 }
 
 /** Number of progress reports of a move. */
@@ -70,6 +73,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   // One at a time, as LVM does within a group.
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 256 });
   const cache = createSnapshotCache({ system: "lvm", load: async () => groups.state() });
+  const data = createSandboxData({ groups, clock, copyMs: options.copyMs ?? (() => 200) });
 
   for (const {
     name,
@@ -158,6 +162,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
         }
       });
     },
+    data,
     version: async () => "sandbox",
     inspect: async () => ({
       version: "sandbox",
@@ -165,6 +170,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     }),
     async close() {
       cache.close();
+      data.close();
       await limiter.idle();
     },
   };

@@ -1,7 +1,6 @@
-import { constants, type FileHandle, open } from "node:fs/promises";
-import { InfraError } from "../host/infra-error.ts";
+import type { FileHandle } from "node:fs/promises";
+import { openSourceDevice } from "../host/block-device.ts";
 import { filePosition } from "../host/process/file-position.ts";
-import { hostReasons } from "../host/reasons.ts";
 import type { BackupSource } from "./adapter.ts";
 
 /** An open source for restic. */
@@ -25,7 +24,7 @@ export async function openSource(source: BackupSource): Promise<OpenSource> {
     // Its reader ends it.
     return { input, position: async () => doneBytes, close: async () => {} };
   }
-  const device = await openDevice(source.device, constants.O_RDONLY);
+  const device = await openSourceDevice(source.device);
   return { input: device, position: () => filePosition(device), close: () => device.close() };
 }
 
@@ -37,33 +36,4 @@ async function* counted(
     count(chunk.length);
     yield chunk;
   }
-}
-
-/**
- * Opens a block device or file for writing, without creating or truncating it. While it is open, the device cannot be
- * mounted or opened in the same way: O_EXCL of open(2).
- * @throws InfraError VOLUME_IN_USE, TOOL_FAILED
- */
-export function openTarget(device: string): Promise<FileHandle> {
-  return openDevice(device, constants.O_WRONLY | constants.O_EXCL);
-}
-
-async function openDevice(device: string, flags: number): Promise<FileHandle> {
-  const handle = await open(device, flags).catch((cause: unknown) => {
-    throw errorFromOpen(device, cause);
-  });
-  const stat = await handle.stat();
-  if (stat.isBlockDevice() || stat.isFile()) {
-    return handle;
-  }
-  await handle.close();
-  throw new InfraError(hostReasons.TOOL_FAILED, `${device} is neither a block device nor a file`);
-}
-
-function errorFromOpen(device: string, cause: unknown): InfraError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
-  if (code === "EBUSY") {
-    return new InfraError(hostReasons.VOLUME_IN_USE, `${device} is in use`, { cause });
-  }
-  return new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be opened (${code})`, { cause });
 }

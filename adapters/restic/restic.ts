@@ -1,4 +1,5 @@
 import { hostname as machineName } from "node:os";
+import { openTargetDevice } from "../host/block-device.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { filePosition } from "../host/process/file-position.ts";
@@ -13,7 +14,7 @@ import {
   resticCommand,
   snapshotsArguments,
 } from "./commands.ts";
-import { openSource, openTarget } from "./device.ts";
+import { openSource } from "./device.ts";
 import { inspectRestic } from "./inspect.ts";
 import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
 import { parseBackupSummary, parseExpired, parseRestoreSize, parseSnapshots } from "./parse.ts";
@@ -151,7 +152,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     async restore(repository, snapshot, device, transferOptions) {
       assertFileName(snapshot.fileName, "fileName");
       assertSnapshotId(snapshot.id, "snapshotId");
-      const target = await openTarget(device);
+      const target = await openTargetDevice(device);
       try {
         await unlock(repository, transferOptions);
         await dump(repository, snapshot, transferOptions, {

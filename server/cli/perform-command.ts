@@ -148,8 +148,15 @@ async function call(
     case "show":
       printItem(rendering, await unary(), values, printer);
       return 0;
-    case "operation":
-      return printOperation(await unary(), session, isWaiting, printer);
+    case "operation": {
+      const answer = await unary();
+      const { done } = rendering;
+      if (done !== undefined && (answer.message as { readonly operation?: object }).operation === undefined) {
+        printChange({ done }, answer, (method as AnyUnary).output, values, printer);
+        return 0;
+      }
+      return printOperation(answer, session, isWaiting, printer);
+    }
     case "change": {
       const answer = await unary();
       if (isWaiting && rendering.follow !== undefined) {

@@ -157,7 +157,7 @@ export async function printOperation(
 
 /** Prints what a change has done. */
 export function printChange(
-  { done, id, notes }: RenderingOf<"change">,
+  { done, id, notes }: Pick<RenderingOf<"change">, "done" | "id" | "notes">,
   { message }: AnyAnswer,
   output: DescMessage,
   values: object,

@@ -16,8 +16,11 @@ export function finalNameTag(name: string): string {
   return finalNameTagStart + name;
 }
 
+/** Volumes that operations create under a temporary name: two snapshots to read, and two new volumes to fill. */
+export type TemporaryKind = "backup" | "source" | "restore" | "clone";
+
 /** Returns a volume's temporary name during an operation. LVM limits the length of names, so it contains a part of the ID. */
-export function temporaryName(what: "backup" | "restore", operationId: string): string {
+export function temporaryName(what: TemporaryKind, operationId: string): string {
   return `hostplane-${what}-${operationId.replaceAll("-", "").slice(-12)}`;
 }
 
@@ -36,15 +39,20 @@ export function isBackupSnapshot({ name, tags }: Pick<LogicalVolume, "name" | "t
  * complete, although a tag may still be set.
  */
 export function isTemporary({ name, tags }: Pick<LogicalVolume, "name" | "tags">): boolean {
-  return /^hostplane-(backup|restore)-/.test(name) && operationOf({ tags }) !== undefined;
+  return /^hostplane-(backup|source|restore|clone)-/.test(name) && operationOf({ tags }) !== undefined;
 }
 
-/** Returns the name of a volume for display: a volume that is being restored has its final name. */
+/** Reports whether a volume is, or is about to become, the one that its operation was begun for; otherwise it is a snapshot. */
+export function isResult({ tags }: Pick<LogicalVolume, "tags">): boolean {
+  return textBehind(tags, finalNameTagStart) !== undefined;
+}
+
+/** Returns the name of a volume for display: a volume that is being filled has its final name. */
 export function shownName({ name, tags }: Pick<LogicalVolume, "name" | "tags">): string {
-  return name.startsWith("hostplane-restore-") ? (textBehind(tags, finalNameTagStart) ?? name) : name;
+  return /^hostplane-(restore|clone)-/.test(name) ? (textBehind(tags, finalNameTagStart) ?? name) : name;
 }
 
-/** Converts a volume for display: one that is being restored cannot be opened, and is shown without a device. */
+/** Converts a volume for display: one that is being filled cannot be opened, and is shown without a device. */
 export function shownVolume(volume: LogicalVolume): LogicalVolume {
   const name = shownName(volume);
   const tags = volume.tags.filter((tag) => !tag.startsWith(reservedTagStart));

@@ -9,7 +9,7 @@ import type {
 import { volumeGroupResource, volumeResource } from "../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import type { InlineRunner } from "../operations/engine/run-inline.ts";
-import { operationTag } from "./operation-marks.ts";
+import { isResult, operationTag } from "./operation-marks.ts";
 import { createShownCommand, type ShownCommand } from "./shown-command.ts";
 
 /** A volume group: its name and its UUID. */
@@ -23,6 +23,12 @@ export interface VolumePlace extends GroupIdentity {
   readonly volume: string;
   /** Thin pool that contains it; null: none. */
   readonly thinPool: string | null;
+}
+
+/** A volume that an operation has created: the one that it was begun for, or the snapshot that it reads. */
+export interface CreatedVolume {
+  readonly operationId: string;
+  readonly is: "result" | "snapshot";
 }
 
 /**
@@ -47,7 +53,7 @@ export interface OperationVolumes {
    * Removes the volume that the operation has created, if it exists.
    * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE
    */
-  remove(place: VolumePlace, kind: string, operationId: string, signal: AbortSignal): Promise<void>;
+  remove(place: VolumePlace, kind: string, created: CreatedVolume, signal: AbortSignal): Promise<void>;
 }
 
 export function createOperationVolumes(lvm: LvmAdapter, runner: InlineRunner): OperationVolumes {
@@ -75,15 +81,15 @@ export function createOperationVolumes(lvm: LvmAdapter, runner: InlineRunner): O
     shown: createShownCommand(lvm),
     readState: async () => (await lvm.refresh()).value,
     change,
-    remove: (place, kind, operationId, signal) =>
+    remove: (place, kind, created, signal) =>
       change(
         place,
         kind,
         (state) => {
-          const created = findCreated(state, place, operationId);
-          return created === undefined
+          const found = findCreated(state, place, created);
+          return found === undefined
             ? []
-            : [{ kind: "remove", volumeGroupName: place.volumeGroup, name: created.name }];
+            : [{ kind: "remove", volumeGroupName: place.volumeGroup, name: found.name }];
         },
         signal,
       ),
@@ -114,17 +120,20 @@ export function findVolume(state: LvmState, volumeGroup: string, name: string): 
 }
 
 /**
- * Finds the volume that an operation has created, by its tag.
+ * Finds a volume that an operation has created, by its tags.
  * @throws InfraError VOLUME_GROUP_GONE, because the volume's existence is unknown then
  */
 export function findCreated(
   state: LvmState,
   identity: GroupIdentity,
-  operationId: string,
+  { operationId, is }: CreatedVolume,
 ): LogicalVolume | undefined {
   assertSameGroup(state, identity);
   const tag = operationTag(operationId);
   return state.volumes.find(
-    ({ volumeGroupName, tags }) => volumeGroupName === identity.volumeGroup && tags.includes(tag),
+    (one) =>
+      one.volumeGroupName === identity.volumeGroup &&
+      one.tags.includes(tag) &&
+      isResult(one) === (is === "result"),
   );
 }

@@ -1,17 +1,17 @@
 import { defineReasons } from "../../adapters/host/define-reasons.ts";
 
-/** Reasons of backups of LVM volumes. */
+/** Reasons of operations that read a snapshot of an LVM volume: backups and clones. */
 export const lvmBackupReasons = defineReasons({
   VOLUME_INACTIVE: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The volume is not active and so has no block device to read; the message has the command that activates it.",
+      "The volume is not active and so has no block device; the message has the command that activates it.",
   },
   SNAPSHOT_FULL: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
     meaning:
-      "The volume changed more during its backup than its snapshot has room for: raise `snapshotPercent` of its backups.",
+      "The volume changed more during its backup or its copying than its snapshot has space for; the message says what to raise.",
   },
 });

@@ -7,7 +7,7 @@ import { snapshotRoomBytes } from "../../adapters/lvm/snapshot-room.ts";
 import { roundUpToExtents } from "./extents.ts";
 import { lvmBackupReasons } from "./reasons.ts";
 import type { ShownCommand } from "./shown-command.ts";
-import { assertWhole, isProtected } from "./volume-refusals.ts";
+import { assertActive, assertWhole, isProtected } from "./volume-refusals.ts";
 
 /** A snapshot to create. */
 export interface SnapshotStepSpec {
@@ -59,14 +59,9 @@ function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
   if (volume.kind === "snapshot") {
     throw isProtected(volume, `it is a snapshot; its origin ${volume.originName} can be backed up`);
   }
-  const { volumeGroupName, name } = volume;
   // A copy-on-write snapshot is only active, and thus readable, while its origin is.
-  if (!volume.active && volume.thinPoolName === undefined) {
-    throw new InfraError(
-      lvmBackupReasons.VOLUME_INACTIVE,
-      `${volumeGroupName}/${name} is not active, so it cannot be read; activate it with ${shown(["lvchange", "-ay", `${volumeGroupName}/${name}`])}`,
-      { resource: volumeResource(volumeGroupName, name) },
-    );
+  if (volume.thinPoolName === undefined) {
+    assertActive(volume, shown);
   }
 }
 

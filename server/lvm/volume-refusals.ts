@@ -1,7 +1,9 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { VolumeGroup } from "../../adapters/lvm/adapter.ts";
+import type { LogicalVolume, VolumeGroup } from "../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../adapters/lvm/reasons.ts";
+import { lvmBackupReasons } from "./reasons.ts";
+import type { ShownCommand } from "./shown-command.ts";
 
 /**
  * Refuses to create or grow volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
@@ -11,6 +13,18 @@ export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
   if (missingPvCount > 0) {
     const message = `volume group ${name} lacks ${missingPvCount} of its physical volumes`;
     throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, message, { resource: volumeGroupResource(name) });
+  }
+}
+
+/** Refuses a volume without a block device. @throws InfraError VOLUME_INACTIVE */
+export function assertActive({ volumeGroupName, name, active }: LogicalVolume, shown: ShownCommand): void {
+  if (!active) {
+    const command = shown(["lvchange", "-ay", `${volumeGroupName}/${name}`]);
+    throw new InfraError(
+      lvmBackupReasons.VOLUME_INACTIVE,
+      `${volumeGroupName}/${name} is not active, so it has no block device; activate it with ${command}`,
+      { resource: volumeResource(volumeGroupName, name) },
+    );
   }
 }
 

@@ -8,13 +8,15 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ResourceHealth } from "./inventory_pb.ts";
 import { file_hostplane_v1_inventory } from "./inventory_pb.ts";
+import type { Operation } from "./operation_pb.ts";
+import { file_hostplane_v1_operation } from "./operation_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hostplane/v1/volume.proto.
  */
 export const file_hostplane_v1_volume: GenFile = /*@__PURE__*/
-  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKBAQoVQ3JlYXRlU25hcHNob3RSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEhQKDGRldmljZV9jbGFzcxgDIAEoCRITCgtzcGFjZV9ieXRlcxgEIAEoAxIRCglyZWFkX29ubHkYBSABKAgSDAoEdGFncxgGIAMoCSI+ChZDcmVhdGVTbmFwc2hvdFJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSwoTUmVuYW1lVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIQCghuZXdfbmFtZRgDIAEoCSI8ChRSZW5hbWVWb2x1bWVSZXNwb25zZRIkCgZ2b2x1bWUYASABKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIkgKFFNldFZvbHVtZVRhZ3NSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEgwKBHRhZ3MYAyADKAkiPQoVU2V0Vm9sdW1lVGFnc1Jlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUinQMKCFRoaW5Qb29sEgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhYKDmRldmljZV9jbGFzc2VzGAMgAygJEhAKCHJlc291cmNlGAQgASgJEgwKBHV1aWQYBSABKAkSEgoKc2l6ZV9ieXRlcxgGIAEoAxIbChNtZXRhZGF0YV9zaXplX2J5dGVzGAcgASgDEhkKDGRhdGFfcGVyY2VudBgIIAEoAUgAiAEBEh0KEG1ldGFkYXRhX3BlcmNlbnQYCSABKAFIAYgBARIUCgx2b2x1bWVfY291bnQYCiABKAUSGQoRcHJvdmlzaW9uZWRfYnl0ZXMYCyABKAMSDgoGYWN0aXZlGAwgASgIEhgKEHBoeXNpY2FsX3ZvbHVtZXMYDSADKAkSDAoEdGFncxgOIAMoCRIsCgZoZWFsdGgYDyABKA4yHC5ob3N0cGxhbmUudjEuUmVzb3VyY2VIZWFsdGgSDQoFc3RhdGUYECABKAlCDwoNX2RhdGFfcGVyY2VudEITChFfbWV0YWRhdGFfcGVyY2VudCIsChRMaXN0VGhpblBvb2xzUmVxdWVzdBIUCgxkZXZpY2VfY2xhc3MYASABKAkiQwoVTGlzdFRoaW5Qb29sc1Jlc3BvbnNlEioKCnRoaW5fcG9vbHMYASADKAsyFi5ob3N0cGxhbmUudjEuVGhpblBvb2wqtgEKClZvbHVtZUtpbmQSGwoXVk9MVU1FX0tJTkRfVU5TUEVDSUZJRUQQABIWChJWT0xVTUVfS0lORF9MSU5FQVIQARIUChBWT0xVTUVfS0lORF9USElOEAISGAoUVk9MVU1FX0tJTkRfU05BUFNIT1QQAxIUChBWT0xVTUVfS0lORF9SQUlEEAQSFgoSVk9MVU1FX0tJTkRfTUlSUk9SEAUSFQoRVk9MVU1FX0tJTkRfQ0FDSEUQBip3CgtWb2x1bWVPd25lchIcChhWT0xVTUVfT1dORVJfVU5TUEVDSUZJRUQQABIYChRWT0xVTUVfT1dORVJfVE9QT0xWTRABEhQKEFZPTFVNRV9PV05FUl9DU0kQAhIaChZWT0xVTUVfT1dORVJfSE9TVFBMQU5FEAMyqAQKDVZvbHVtZVNlcnZpY2USVwoLTGlzdFZvbHVtZXMSIC5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLkxpc3RWb2x1bWVzUmVzcG9uc2UiA5ACARJdCg1MaXN0VGhpblBvb2xzEiIuaG9zdHBsYW5lLnYxLkxpc3RUaGluUG9vbHNSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkxpc3RUaGluUG9vbHNSZXNwb25zZSIDkAIBElEKCUdldFZvbHVtZRIeLmhvc3RwbGFuZS52MS5HZXRWb2x1bWVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlc3BvbnNlIgOQAgESWwoOQ3JlYXRlU25hcHNob3QSIy5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USVQoMUmVuYW1lVm9sdW1lEiEuaG9zdHBsYW5lLnYxLlJlbmFtZVZvbHVtZVJlcXVlc3QaIi5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVzcG9uc2USWAoNU2V0Vm9sdW1lVGFncxIiLmhvc3RwbGFuZS52MS5TZXRWb2x1bWVUYWdzUmVxdWVzdBojLmhvc3RwbGFuZS52MS5TZXRWb2x1bWVUYWdzUmVzcG9uc2ViBnByb3RvMw", [file_hostplane_v1_inventory]);
+  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJxChNDcmVhdGVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSFAoMb3B0aW9uX2NsYXNzGAQgASgJEgwKBHRhZ3MYBSADKAkiPAoUQ3JlYXRlVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJpChNSZXNpemVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGgoScmVzaXplX2ZpbGVfc3lzdGVtGAQgASgIIjwKFFJlc2l6ZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiRwoTRGVsZXRlVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIMCgR3aXBlGAMgASgIIkIKFERlbGV0ZVZvbHVtZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iiAEKEkNsb25lVm9sdW1lUmVxdWVzdBIOCgZzb3VyY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIcChRzbmFwc2hvdF9zcGFjZV9ieXRlcxgFIAEoAxIMCgR0YWdzGAYgAygJImcKE0Nsb25lVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZRIqCglvcGVyYXRpb24YAiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIoEBChVDcmVhdGVTbmFwc2hvdFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhMKC3NwYWNlX2J5dGVzGAQgASgDEhEKCXJlYWRfb25seRgFIAEoCBIMCgR0YWdzGAYgAygJIj4KFkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJLChNSZW5hbWVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhAKCG5ld19uYW1lGAMgASgJIjwKFFJlbmFtZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSAoUU2V0Vm9sdW1lVGFnc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkSDAoEdGFncxgDIAMoCSI9ChVTZXRWb2x1bWVUYWdzUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKdAwoIVGhpblBvb2wSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAyADKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRISCgpzaXplX2J5dGVzGAYgASgDEhsKE21ldGFkYXRhX3NpemVfYnl0ZXMYByABKAMSGQoMZGF0YV9wZXJjZW50GAggASgBSACIAQESHQoQbWV0YWRhdGFfcGVyY2VudBgJIAEoAUgBiAEBEhQKDHZvbHVtZV9jb3VudBgKIAEoBRIZChFwcm92aXNpb25lZF9ieXRlcxgLIAEoAxIOCgZhY3RpdmUYDCABKAgSGAoQcGh5c2ljYWxfdm9sdW1lcxgNIAMoCRIMCgR0YWdzGA4gAygJEiwKBmhlYWx0aBgPIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBINCgVzdGF0ZRgQIAEoCUIPCg1fZGF0YV9wZXJjZW50QhMKEV9tZXRhZGF0YV9wZXJjZW50IiwKFExpc3RUaGluUG9vbHNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJDChVMaXN0VGhpblBvb2xzUmVzcG9uc2USKgoKdGhpbl9wb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzKBBwoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBEl0KDUxpc3RUaGluUG9vbHMSIi5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1Jlc3BvbnNlIgOQAgESUQoJR2V0Vm9sdW1lEh4uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVzcG9uc2UiA5ACARJVCgxDcmVhdGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuQ3JlYXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5DcmVhdGVWb2x1bWVSZXNwb25zZRJVCgxSZXNpemVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVzaXplVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZXNpemVWb2x1bWVSZXNwb25zZRJVCgxEZWxldGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuRGVsZXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5EZWxldGVWb2x1bWVSZXNwb25zZRJSCgtDbG9uZVZvbHVtZRIgLmhvc3RwbGFuZS52MS5DbG9uZVZvbHVtZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuQ2xvbmVWb2x1bWVSZXNwb25zZRJbCg5DcmVhdGVTbmFwc2hvdBIjLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXNwb25zZRJVCgxSZW5hbWVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXNwb25zZRJYCg1TZXRWb2x1bWVUYWdzEiIuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXNwb25zZWIGcHJvdG8z", [file_hostplane_v1_inventory, file_hostplane_v1_operation]);
 
 /**
  * An LVM volume.
@@ -313,6 +315,281 @@ export const GetVolumeResponseSchema: GenMessage<GetVolumeResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_volume, 4);
 
 /**
+ * The volume to create.
+ *
+ * @generated from message hostplane.v1.CreateVolumeRequest
+ */
+export type CreateVolumeRequest = Message<"hostplane.v1.CreateVolumeRequest"> & {
+  /**
+   * Name of the volume.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the volume. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+
+  /**
+   * Size, in bytes, rounded up to whole extents. Must be greater than 0.
+   *
+   * @generated from field: int64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Option class whose lvcreate options replace those of the device class. Empty means those of the device class.
+   *
+   * @generated from field: string option_class = 4;
+   */
+  optionClass: string;
+
+  /**
+   * LVM tags to put on the volume.
+   *
+   * @generated from field: repeated string tags = 5;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.CreateVolumeRequest.
+ * Use `create(CreateVolumeRequestSchema)` to create a new message.
+ */
+export const CreateVolumeRequestSchema: GenMessage<CreateVolumeRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 5);
+
+/**
+ * The created volume.
+ *
+ * @generated from message hostplane.v1.CreateVolumeResponse
+ */
+export type CreateVolumeResponse = Message<"hostplane.v1.CreateVolumeResponse"> & {
+  /**
+   * The volume.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.CreateVolumeResponse.
+ * Use `create(CreateVolumeResponseSchema)` to create a new message.
+ */
+export const CreateVolumeResponseSchema: GenMessage<CreateVolumeResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 6);
+
+/**
+ * The volume to grow.
+ *
+ * @generated from message hostplane.v1.ResizeVolumeRequest
+ */
+export type ResizeVolumeRequest = Message<"hostplane.v1.ResizeVolumeRequest"> & {
+  /**
+   * Name of the volume.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the volume. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+
+  /**
+   * New size, in bytes, rounded up to whole extents. Must not be below the present size.
+   *
+   * @generated from field: int64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Whether the file system on the volume grows to the size of the volume, also if the volume already has its size: ext2, ext3
+   * and ext4, mounted or not, and XFS while it is mounted.
+   *
+   * @generated from field: bool resize_file_system = 4;
+   */
+  resizeFileSystem: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.ResizeVolumeRequest.
+ * Use `create(ResizeVolumeRequestSchema)` to create a new message.
+ */
+export const ResizeVolumeRequestSchema: GenMessage<ResizeVolumeRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 7);
+
+/**
+ * The volume with its new size.
+ *
+ * @generated from message hostplane.v1.ResizeVolumeResponse
+ */
+export type ResizeVolumeResponse = Message<"hostplane.v1.ResizeVolumeResponse"> & {
+  /**
+   * The volume.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.ResizeVolumeResponse.
+ * Use `create(ResizeVolumeResponseSchema)` to create a new message.
+ */
+export const ResizeVolumeResponseSchema: GenMessage<ResizeVolumeResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 8);
+
+/**
+ * The volume to delete.
+ *
+ * @generated from message hostplane.v1.DeleteVolumeRequest
+ */
+export type DeleteVolumeRequest = Message<"hostplane.v1.DeleteVolumeRequest"> & {
+  /**
+   * Name of the volume.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the volume. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+
+  /**
+   * Whether an operation first overwrites the volume with zeros, or discards its blocks if it is thin.
+   *
+   * @generated from field: bool wipe = 3;
+   */
+  wipe: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.DeleteVolumeRequest.
+ * Use `create(DeleteVolumeRequestSchema)` to create a new message.
+ */
+export const DeleteVolumeRequestSchema: GenMessage<DeleteVolumeRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 9);
+
+/**
+ * The deleted volume.
+ *
+ * @generated from message hostplane.v1.DeleteVolumeResponse
+ */
+export type DeleteVolumeResponse = Message<"hostplane.v1.DeleteVolumeResponse"> & {
+  /**
+   * The operation that wipes and deletes the volume. Unset without `wipe`: the volume is deleted.
+   *
+   * @generated from field: hostplane.v1.Operation operation = 1;
+   */
+  operation?: Operation | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.DeleteVolumeResponse.
+ * Use `create(DeleteVolumeResponseSchema)` to create a new message.
+ */
+export const DeleteVolumeResponseSchema: GenMessage<DeleteVolumeResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 10);
+
+/**
+ * The volume to clone.
+ *
+ * @generated from message hostplane.v1.CloneVolumeRequest
+ */
+export type CloneVolumeRequest = Message<"hostplane.v1.CloneVolumeRequest"> & {
+  /**
+   * Name of the source volume.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * Name of the clone.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Device class of both. Empty means the default class.
+   *
+   * @generated from field: string device_class = 3;
+   */
+  deviceClass: string;
+
+  /**
+   * Size of the clone, in bytes, rounded up to whole extents. 0 means the size of the source; must not be less.
+   *
+   * @generated from field: int64 size_bytes = 4;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Space for changes to a thick source while it is copied, in bytes, rounded up to whole extents. If they exceed it, the
+   * operation fails. 0, and anything larger, means enough for a change of every byte. Must be 0 for a thin volume.
+   *
+   * @generated from field: int64 snapshot_space_bytes = 5;
+   */
+  snapshotSpaceBytes: bigint;
+
+  /**
+   * LVM tags to put on the clone.
+   *
+   * @generated from field: repeated string tags = 6;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.CloneVolumeRequest.
+ * Use `create(CloneVolumeRequestSchema)` to create a new message.
+ */
+export const CloneVolumeRequestSchema: GenMessage<CloneVolumeRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 11);
+
+/**
+ * The clone, or the operation that creates it.
+ *
+ * @generated from message hostplane.v1.CloneVolumeResponse
+ */
+export type CloneVolumeResponse = Message<"hostplane.v1.CloneVolumeResponse"> & {
+  /**
+   * The clone of a thin volume. Unset if an operation creates it.
+   *
+   * @generated from field: hostplane.v1.Volume volume = 1;
+   */
+  volume?: Volume | undefined;
+
+  /**
+   * The operation that copies a thick volume. Unset if the clone exists.
+   *
+   * @generated from field: hostplane.v1.Operation operation = 2;
+   */
+  operation?: Operation | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.CloneVolumeResponse.
+ * Use `create(CloneVolumeResponseSchema)` to create a new message.
+ */
+export const CloneVolumeResponseSchema: GenMessage<CloneVolumeResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 12);
+
+/**
  * The snapshot to create.
  *
  * @generated from message hostplane.v1.CreateSnapshotRequest
@@ -368,7 +645,7 @@ export type CreateSnapshotRequest = Message<"hostplane.v1.CreateSnapshotRequest"
  * Use `create(CreateSnapshotRequestSchema)` to create a new message.
  */
 export const CreateSnapshotRequestSchema: GenMessage<CreateSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 5);
+  messageDesc(file_hostplane_v1_volume, 13);
 
 /**
  * The created snapshot.
@@ -389,7 +666,7 @@ export type CreateSnapshotResponse = Message<"hostplane.v1.CreateSnapshotRespons
  * Use `create(CreateSnapshotResponseSchema)` to create a new message.
  */
 export const CreateSnapshotResponseSchema: GenMessage<CreateSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 6);
+  messageDesc(file_hostplane_v1_volume, 14);
 
 /**
  * The volume to rename.
@@ -424,7 +701,7 @@ export type RenameVolumeRequest = Message<"hostplane.v1.RenameVolumeRequest"> & 
  * Use `create(RenameVolumeRequestSchema)` to create a new message.
  */
 export const RenameVolumeRequestSchema: GenMessage<RenameVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 7);
+  messageDesc(file_hostplane_v1_volume, 15);
 
 /**
  * The renamed volume.
@@ -445,7 +722,7 @@ export type RenameVolumeResponse = Message<"hostplane.v1.RenameVolumeResponse"> 
  * Use `create(RenameVolumeResponseSchema)` to create a new message.
  */
 export const RenameVolumeResponseSchema: GenMessage<RenameVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 8);
+  messageDesc(file_hostplane_v1_volume, 16);
 
 /**
  * The tags to set.
@@ -480,7 +757,7 @@ export type SetVolumeTagsRequest = Message<"hostplane.v1.SetVolumeTagsRequest"> 
  * Use `create(SetVolumeTagsRequestSchema)` to create a new message.
  */
 export const SetVolumeTagsRequestSchema: GenMessage<SetVolumeTagsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 9);
+  messageDesc(file_hostplane_v1_volume, 17);
 
 /**
  * The volume with its tags.
@@ -501,7 +778,7 @@ export type SetVolumeTagsResponse = Message<"hostplane.v1.SetVolumeTagsResponse"
  * Use `create(SetVolumeTagsResponseSchema)` to create a new message.
  */
 export const SetVolumeTagsResponseSchema: GenMessage<SetVolumeTagsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 10);
+  messageDesc(file_hostplane_v1_volume, 18);
 
 /**
  * A thin pool.
@@ -627,7 +904,7 @@ export type ThinPool = Message<"hostplane.v1.ThinPool"> & {
  * Use `create(ThinPoolSchema)` to create a new message.
  */
 export const ThinPoolSchema: GenMessage<ThinPool> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 11);
+  messageDesc(file_hostplane_v1_volume, 19);
 
 /**
  * The thin pools to return.
@@ -648,7 +925,7 @@ export type ListThinPoolsRequest = Message<"hostplane.v1.ListThinPoolsRequest"> 
  * Use `create(ListThinPoolsRequestSchema)` to create a new message.
  */
 export const ListThinPoolsRequestSchema: GenMessage<ListThinPoolsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 12);
+  messageDesc(file_hostplane_v1_volume, 20);
 
 /**
  * Thin pools of the host.
@@ -669,7 +946,7 @@ export type ListThinPoolsResponse = Message<"hostplane.v1.ListThinPoolsResponse"
  * Use `create(ListThinPoolsResponseSchema)` to create a new message.
  */
 export const ListThinPoolsResponseSchema: GenMessage<ListThinPoolsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 13);
+  messageDesc(file_hostplane_v1_volume, 21);
 
 /**
  * Type of a volume.
@@ -789,8 +1066,7 @@ export const VolumeOwnerSchema: GenEnum<VolumeOwner> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_volume, 1);
 
 /**
- * Lists LVM volumes with their use, origin, owner and devices, and changes them. proto.LVService creates, grows and
- * removes volumes.
+ * Lists LVM volumes with their use, origin, owner and devices, and changes them.
  *
  * @generated from service hostplane.v1.VolumeService
  */
@@ -824,6 +1100,47 @@ export const VolumeService: GenService<{
     methodKind: "unary";
     input: typeof GetVolumeRequestSchema;
     output: typeof GetVolumeResponseSchema;
+  },
+  /**
+   * Creates an empty volume.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.CreateVolume
+   */
+  createVolume: {
+    methodKind: "unary";
+    input: typeof CreateVolumeRequestSchema;
+    output: typeof CreateVolumeResponseSchema;
+  },
+  /**
+   * Grows a volume, and the file system on it if requested. Volumes never shrink.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.ResizeVolume
+   */
+  resizeVolume: {
+    methodKind: "unary";
+    input: typeof ResizeVolumeRequestSchema;
+    output: typeof ResizeVolumeResponseSchema;
+  },
+  /**
+   * Deletes a volume and its data. With `wipe`, an operation first overwrites the data.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.DeleteVolume
+   */
+  deleteVolume: {
+    methodKind: "unary";
+    input: typeof DeleteVolumeRequestSchema;
+    output: typeof DeleteVolumeResponseSchema;
+  },
+  /**
+   * Creates an independent volume with the present content of another one: at once for a thin volume, and by an operation that
+   * copies a snapshot for any other.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.CloneVolume
+   */
+  cloneVolume: {
+    methodKind: "unary";
+    input: typeof CloneVolumeRequestSchema;
+    output: typeof CloneVolumeResponseSchema;
   },
   /**
    * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM takes no snapshot of a

@@ -47,7 +47,7 @@ export type Rendering =
   | ({ readonly kind: "list" } & ListRendering<DescMessage, DescMessage, object>)
   | ({ readonly kind: "log" } & LogRendering<DescMessage, DescMessage>)
   | ({ readonly kind: "show" } & ShowRendering<DescMessage, DescMessage, object>)
-  | { readonly kind: "operation" }
+  | ({ readonly kind: "operation" } & OperationRendering<DescMessage, object>)
   | ({ readonly kind: "change" } & ChangeRendering<DescMessage, object>)
   | ({ readonly kind: "stream" } & StreamRendering<DescMessage>)
   | ({ readonly kind: "custom" } & CustomRendering<object>);
@@ -103,6 +103,12 @@ interface ChangeRendering<Output extends DescMessage, Given> {
   readonly notes?: (response: MessageShape<Output>, values: Given) => readonly string[];
   /** Prints the progress of what the RPC began, for `--wait`. Returns whether it succeeded. */
   readonly follow?: (session: Session, values: Given, printer: Printer) => Promise<boolean>;
+}
+
+/** The operation that the RPC began. */
+interface OperationRendering<Output extends DescMessage, Given> {
+  /** Present if the RPC may also have made the change at once, without an operation. Returns what it has done. */
+  readonly done?: (response: MessageShape<Output>, values: Given) => string;
 }
 
 /** Messages that are printed as they come. */
@@ -201,12 +207,15 @@ export function show<
   return command("show", row);
 }
 
-/** Declares a command whose RPC starts an operation and returns it. */
+/** Declares a command whose RPC starts an operation and returns it, always or if it would take long. */
 export function operation<
   Input extends DescMessage,
   Output extends DescMessage,
   const Of extends Parameters = None,
->(row: Row<Of, Input> & { readonly method: DescMethodUnary<Input, Output> }): Command {
+>(
+  row: Row<Of, Input> &
+    OperationRendering<Output, Values<Of>> & { readonly method: DescMethodUnary<Input, Output> },
+): Command {
   return command("operation", row);
 }
 

@@ -23,6 +23,8 @@ export const volumeCallReasons: CallReasons = {
     ...reasonsOfOperations,
     ...reasonsOfLvmVolumes,
     lvmReasons.SHRINK_NOT_ALLOWED,
+    lvmReasons.FILE_SYSTEM_NOT_RESIZABLE,
+    lvmBackupReasons.SNAPSHOT_FULL,
     ...reasonsOfBackups,
   ],
   ofItsBackups: [...reasonsOfLvmVolumes, volumeReasons.DEVICE_CLASS_NOT_FOUND, lvmReasons.VOLUME_GROUP_GONE],

@@ -1,9 +1,10 @@
 import { ThinPoolSchema, VolumeSchema, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
-import { LVService, VGService, type WatchItem, WatchItemSchema } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import { change, list, type Noun, show, watch } from "../../cli/table/command.ts";
+import { VGService, type WatchItem, WatchItemSchema } from "../../../gen/lvmd/served/lvmd_pb.ts";
+import { change, list, type Noun, operation, show, watch } from "../../cli/table/command.ts";
 import {
   argument,
   choice,
+  flag,
   nameOf,
   option,
   optionList,
@@ -143,25 +144,68 @@ export const volumeNoun: Noun = {
         optionClass: option("name of configured options for lvcreate", word("name")),
         tag,
       },
-      method: LVService.method.createLV,
-      request: ({ name, size: sizeBytes, deviceClass: ofClass = "", optionClass = "", tag: tags }) => ({
+      method: VolumeService.method.createVolume,
+      request: ({ size: sizeBytes, deviceClass: ofClass = "", optionClass = "", tag: tags, name }) => ({
         name,
         sizeBytes,
         deviceClass: ofClass,
+        optionClass,
         tags: [...tags],
-        // With `sizeBytes` this field has the option class.
-        sourceOrOptionClass: optionClass === "" ? [] : [new TextEncoder().encode(optionClass)],
       }),
       done: (response, values) =>
-        `created the volume ${values.name}: ${sizeText(response.volume?.sizeBytes || values.size)}${pathText(response.volume?.path)}`,
+        `created the volume ${values.name}: ${sizeText(response.volume?.sizeBytes || values.size)}${pathText(response.volume?.devicePath)}`,
     }),
     change({
       name: "resize",
       summary: "set the size of a volume; volumes only grow",
-      parameters: { name: volume, size: argument("the new size, such as 20GiB", size), deviceClass },
-      method: LVService.method.resizeLV,
+      parameters: {
+        name: volume,
+        size: argument("the new size, such as 20GiB", size),
+        fileSystem: flag("grow the file system on it too: ext2, ext3, ext4, and xfs while it is mounted"),
+        deviceClass,
+      },
+      method: VolumeService.method.resizeVolume,
+      request: ({ size: sizeBytes, deviceClass: ofClass = "", fileSystem, name }) => ({
+        name,
+        sizeBytes,
+        deviceClass: ofClass,
+        resizeFileSystem: fileSystem,
+      }),
       done: (response, values) =>
-        `resized the volume ${values.name} to ${sizeText(response.sizeBytes || values.size)}`,
+        `resized the volume ${values.name} to ${sizeText(response.volume?.sizeBytes || values.size)}`,
+    }),
+    operation({
+      name: "clone",
+      summary: "create a volume with the content of another one",
+      parameters: {
+        source: volume,
+        name: argument("name of the clone", word("name")),
+        size: option("size of the clone (default: the size of the source)", size),
+        snapshotSpace: option(
+          "space for changes to a thick volume while it is copied (default: all that it can need)",
+          size,
+        ),
+        deviceClass,
+        tag,
+      },
+      method: VolumeService.method.cloneVolume,
+      request: ({
+        source,
+        name,
+        size: sizeBytes = 0n,
+        snapshotSpace = 0n,
+        deviceClass: ofClass = "",
+        tag: tags,
+      }) => ({
+        source,
+        name,
+        deviceClass: ofClass,
+        sizeBytes,
+        snapshotSpaceBytes: snapshotSpace,
+        tags: [...tags],
+      }),
+      done: (response, values) =>
+        `created the clone ${values.name} of ${values.source}${pathText(response.volume?.devicePath)}`,
     }),
     change({
       name: "snapshot",
@@ -212,11 +256,15 @@ export const volumeNoun: Noun = {
       done: (response, values) =>
         `the volume ${values.name} has the tags: ${response.volume?.tags.join(", ") || "none"}`,
     }),
-    change({
+    operation({
       name: "remove",
       summary: "remove a volume; its data is lost",
-      parameters: { name: volume, deviceClass },
-      method: LVService.method.removeLV,
+      parameters: {
+        name: volume,
+        deviceClass,
+        wipe: flag("overwrite the volume with zeros first, or discard its blocks if it is thin"),
+      },
+      method: VolumeService.method.deleteVolume,
       destroys: true,
       done: (_response, values) => `removed the volume ${values.name}`,
     }),

@@ -67,6 +67,13 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.ApplyPlanRequest.id": operationId,
 
   "hostplane.v1.GetVolumeRequest.name": volume,
+  "hostplane.v1.CreateVolumeRequest.name": "data",
+  "hostplane.v1.CreateVolumeRequest.size_bytes": "1073741824",
+  "hostplane.v1.ResizeVolumeRequest.name": volume,
+  "hostplane.v1.ResizeVolumeRequest.size_bytes": "3221225472",
+  "hostplane.v1.DeleteVolumeRequest.name": volume,
+  "hostplane.v1.CloneVolumeRequest.source": volume,
+  "hostplane.v1.CloneVolumeRequest.name": "web-clone",
   "hostplane.v1.CreateSnapshotRequest.source": volume,
   "hostplane.v1.CreateSnapshotRequest.name": "before-upgrade",
   "hostplane.v1.RenameVolumeRequest.name": volume,

@@ -38,7 +38,7 @@ accel=${VM_ACCEL:-tcg,thread=multi,tb-size=128}
 # V8 protects its code with memory protection keys if available; an emulated processor drops its TLB at each change of
 # them.
 cpu=${VM_CPU:-max,-pku}
-packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs openssh-server iproute2 procps busybox-static
+packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs xfsprogs openssh-server iproute2 procps busybox-static
   libstdc++6 libatomic1 ca-certificates restic)
 
 say() { echo "vm $name: $*" >&2; }

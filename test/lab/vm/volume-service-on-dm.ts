@@ -1,28 +1,14 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { type Client, ConnectError, createClient } from "@connectrpc/connect";
+import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { VolumeKind, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { startGatewayProcess } from "../gateway-process.ts";
+import { assertRefused, shell } from "./dm-checks.ts";
 
 const mib = 1n << 20n;
-
-async function shell(command: string): Promise<void> {
-  await promisify(execFile)("sh", ["-ec", command]);
-}
-
-async function assertRefused(call: Promise<unknown>, reason: string): Promise<void> {
-  const error = await call.then(
-    () => assert.fail(`not rejected: ${reason}`),
-    (thrown: unknown) => ConnectError.from(thrown),
-  );
-  assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, reason, error.message);
-}
 
 /**
  * Checks hostplane.v1.VolumeService on real device-mapper, through a separate gateway.

@@ -1,29 +1,16 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { LVService as CurrentLVService } from "../../../gen/lvmd/current/lvmd_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { startGatewayProcess } from "../gateway-process.ts";
+import { assertRefused, shell } from "./dm-checks.ts";
 
 const gib = 1n << 30n;
-
-async function type(command: string): Promise<void> {
-  await promisify(execFile)("sh", ["-ec", command]);
-}
-
-async function assertRefused(call: Promise<unknown>, reason: string): Promise<void> {
-  const error = await call.then(
-    () => assert.fail(`not rejected: ${reason}`),
-    (thrown: unknown) => ConnectError.from(thrown),
-  );
-  assert.equal(error.findDetails(ErrorInfoSchema)[0]?.reason, reason, error.message);
-}
 
 /**
  * Checks what needs real device-mapper: device nodes, open volumes, snapshots, stale file systems and thin pools, through a
@@ -33,7 +20,7 @@ async function assertRefused(call: Promise<unknown>, reason: string): Promise<vo
  */
 async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "hostplane-dm-"));
-  await type(`lvcreate -q -y -T -L 4g -n pool ${volumeGroup}`);
+  await shell(`lvcreate -q -y -T -L 4g -n pool ${volumeGroup}`);
   const gateway = await startGatewayProcess(join(folder, "hostplane.yaml"), {
     deviceClasses: [
       { name: "thick", volumeGroup, default: true, spareGiB: 1 },
@@ -50,42 +37,42 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
       (await vg.getLVList({ deviceClass })).volumes.map(({ name }) => name).toSorted();
 
     // A thick volume is a block device, and empty even where an old file system was.
-    await type(
+    await shell(
       `lvcreate -q -y -n old -L 1g ${volumeGroup}; mkfs.ext4 -q /dev/${volumeGroup}/old; lvremove -q -y ${volumeGroup}/old`,
     );
     const { volume } = await lv.createLV({ name: "data", sizeGb: 1n });
     assert.ok((volume?.devMajor ?? 0) > 0);
     assert.ok(existsSync(`/dev/${volumeGroup}/data`));
-    await assert.rejects(type(`blkid -p /dev/${volumeGroup}/data`), "the old file system is visible");
+    await assert.rejects(shell(`blkid -p /dev/${volumeGroup}/data`), "the old file system is visible");
 
     // An open volume can grow, but is not removed.
-    await type(
+    await shell(
       `mkfs.ext4 -q /dev/${volumeGroup}/data; mkdir -p ${folder}/mnt; mount /dev/${volumeGroup}/data ${folder}/mnt`,
     );
     await lv.resizeLV({ name: "data", sizeGb: 2n });
     await assertRefused(lv.removeLV({ name: "data" }), "VOLUME_IN_USE");
     assert.deepEqual(await namesOf("thick"), ["data"]);
-    await type(`umount ${folder}/mnt`);
+    await shell(`umount ${folder}/mnt`);
 
     // A volume can be removed right after it was unmounted, although no event has announced its closing.
     await lv.createLV({ name: "mounted", sizeGb: 1n });
-    await type(
+    await shell(
       `mkfs.ext4 -q /dev/${volumeGroup}/mounted; mount /dev/${volumeGroup}/mounted ${folder}/mnt; vgs -q >/dev/null`,
     );
     await lv.createLV({ name: "other", sizeGb: 1n });
-    await type(`umount ${folder}/mnt`);
+    await shell(`umount ${folder}/mnt`);
     await lv.removeLV({ name: "mounted" });
     await lv.removeLV({ name: "other" });
 
     // An origin is kept for its snapshots; a snapshot itself can be removed.
-    await type(`lvcreate -q -y -s -n snap -L 128m ${volumeGroup}/data`);
+    await shell(`lvcreate -q -y -s -n snap -L 128m ${volumeGroup}/data`);
     await assertRefused(lv.removeLV({ name: "data" }), "VOLUME_PROTECTED");
     const snapshot = (await vg.getLVList({})).volumes.find(({ name }) => name === "snap");
     assert.equal(snapshot?.sizeGb, 2n, "a snapshot has its origin's size");
     await lv.removeLV({ name: "snap" });
     await lv.removeLV({ name: "data" });
     await lv.removeLV({ name: "data" });
-    await type(`lvcreate -q -y -n keep1 -L 64m ${volumeGroup}`);
+    await shell(`lvcreate -q -y -n keep1 -L 64m ${volumeGroup}`);
     await assertRefused(lv.removeLV({ name: "keep1" }), "VOLUME_PROTECTED");
     await assertRefused(lv.removeLV({ name: "pool" }), "VOLUME_PROTECTED");
     await assertRefused(lv.removeLV({ name: "pool_tdata" }), "VOLUME_PROTECTED");
@@ -106,11 +93,11 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     await checkSnapshots(transport, volumeGroup);
 
     // An outside change, and a group that disappears and returns.
-    await type(
+    await shell(
       `vgexport -q ${volumeGroup} 2>/dev/null || { lvchange -an ${volumeGroup}; vgexport -q ${volumeGroup}; }`,
     );
     await untilRefused(() => vg.getFreeBytes({}), "VOLUME_GROUP_GONE");
-    await type(`vgimport -q ${volumeGroup}`);
+    await shell(`vgimport -q ${volumeGroup}`);
     await untilAnswered(() => vg.getFreeBytes({}));
   } finally {
     await gateway.kill("SIGTERM");
@@ -122,9 +109,9 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
 async function checkSnapshots(transport: Transport, volumeGroup: string): Promise<void> {
   const lv = createClient(CurrentLVService, transport);
   const write = (name: string, text: string) =>
-    type(`printf ${text} | dd of=/dev/${volumeGroup}/${name} conv=fsync,notrunc status=none`);
+    shell(`printf ${text} | dd of=/dev/${volumeGroup}/${name} conv=fsync,notrunc status=none`);
   const assertHolds = (name: string, text: string) =>
-    type(`test "$(dd if=/dev/${volumeGroup}/${name} bs=${text.length} count=1 status=none)" = ${text}`);
+    shell(`test "$(dd if=/dev/${volumeGroup}/${name} bs=${text.length} count=1 status=none)" = ${text}`);
   for (const deviceClass of ["thick", "thin"]) {
     await lv.createLV({ name: "source", sizeBytes: gib + 1n, deviceClass });
     await write("source", "before");
@@ -141,7 +128,7 @@ async function checkSnapshots(transport: Transport, volumeGroup: string): Promis
     await assertHolds("source", "behind");
     if (deviceClass === "thin") {
       await lv.createLVSnapshot({ ...snapshot, name: "larger", accessType: "ro", sizeBytes: 2n * gib });
-      await type(`test "$(blockdev --getsize64 /dev/${volumeGroup}/larger)" = ${2n * gib}`);
+      await shell(`test "$(blockdev --getsize64 /dev/${volumeGroup}/larger)" = ${2n * gib}`);
       await assertHolds("larger", "behind");
       await lv.removeLV({ name: "larger", deviceClass });
     }

@@ -10,7 +10,7 @@ import { sparesFrom } from "../../../server/domains/hypervisors/pool/volume-grou
 import type { BackupRun, BackupTools } from "../../../server/domains/volumes/backups/backup-run.ts";
 import { snapshotVolumeStep } from "../../../server/domains/volumes/backups/snapshot-steps.ts";
 import { createLvmInspector } from "../../../server/domains/volumes/doctor/inspect-lvm.ts";
-import { leftOfRestored } from "../../../server/lvm/restored-volume.ts";
+import { leftOfFilled } from "../../../server/lvm/filled-volume.ts";
 import { createShownCommand } from "../../../server/lvm/shown-command.ts";
 import { snapshotStep } from "../../../server/lvm/snapshot-volume.ts";
 import { createPoolLvm, devices } from "../domains/hypervisors/pool/pool-under-test.ts";
@@ -28,7 +28,7 @@ test("commands are shown with a configured LVM_SYSTEM_DIR, quoted for a shell", 
 
 test("advice for operations that need attention contains LVM_SYSTEM_DIR", async (t) => {
   const created = { shown };
-  t.match(leftOfRestored(created, { volumeGroup: "vg0", volume: "a" }, "1234"), {
+  t.match(leftOfFilled(created, { volumeGroup: "vg0", volume: "a" }, "1234", "restore"), {
     advice: [`remove it with \`${env} lvremove vg0/`],
   });
   const input = { volumeGroup: "vg0", volume: "a" };
@@ -59,7 +59,9 @@ test("refusals contain LVM_SYSTEM_DIR in their commands", async (t) => {
   }
   const inactive = { ...volume, active: false };
   const snapshot = { volume: inactive, group, name: "s", tags: [], percent: 20, configKey: "x", shown };
-  t.throws(() => snapshotStep(snapshot), { message: `read; activate it with ${env} lvchange -ay pool/data` });
+  t.throws(() => snapshotStep(snapshot), {
+    message: `block device; activate it with ${env} lvchange -ay pool/data`,
+  });
 
   const [physicalVolume] = state.physicalVolumes;
   if (physicalVolume === undefined) {

@@ -7,13 +7,8 @@ import { describePlace } from "../../../backups/repository-place.ts";
 import { selectBackup } from "../../../backups/select-backup.ts";
 import { storedBackupFrom } from "../../../backups/stored-backup.ts";
 import { findCreated } from "../../../lvm/operation-volumes.ts";
-import {
-  createdBy,
-  type LocateOutput,
-  locatedBy,
-  type RestoreStep,
-  type RestoreTools,
-} from "./restore-run.ts";
+import { createdBy } from "../long-changes/filled-volume-steps.ts";
+import { type LocateOutput, locatedBy, type RestoreStep, type RestoreTools } from "./restore-run.ts";
 
 /** Finds the requested backup before anything is created. */
 export function locateStep({ restic, repositories }: RestoreTools): RestoreStep {
@@ -56,7 +51,7 @@ export function fillStep({ operationVolumes, restic, repositories }: RestoreTool
     async forward(run) {
       const { input, secrets, signal, token, operationId } = run;
       const { name, uuid } = createdBy(run);
-      const volume = findCreated(await operationVolumes.readState(), input, operationId);
+      const volume = findCreated(await operationVolumes.readState(), input, { operationId, is: "result" });
       if (volume?.uuid !== uuid || volume.name !== name) {
         throw new InfraError(
           lvmReasons.VOLUME_NOT_FOUND,

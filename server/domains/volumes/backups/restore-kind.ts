@@ -1,15 +1,9 @@
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { createdBy, createStep, releaseStep, removeTagsStep } from "../long-changes/filled-volume-steps.ts";
 import { fillStep, locateStep } from "./fill-steps.ts";
-import {
-  createdBy,
-  locatedBy,
-  type RestoreInput,
-  type RestoreResult,
-  type RestoreTools,
-} from "./restore-run.ts";
-import { createStep, releaseStep, removeTagsStep } from "./restored-volume-steps.ts";
+import { locatedBy, type RestoreInput, type RestoreResult, type RestoreTools } from "./restore-run.ts";
 
 export const restoreKindName = "volumes.restore";
 
@@ -24,7 +18,13 @@ export function createRestoreKind(
     kind: restoreKindName,
     system: "restic",
     runsOn: "host",
-    steps: [locateStep(tools), createStep(tools), fillStep(tools), releaseStep(tools), removeTagsStep(tools)],
+    steps: [
+      locateStep(tools),
+      createStep(tools, "restore"),
+      fillStep(tools),
+      releaseStep(tools),
+      removeTagsStep(tools),
+    ],
     pointOfNoReturn: "release",
     result: ({ input, output }): RestoreResult => ({
       volume: volumeResource(input.volumeGroup, input.volume),

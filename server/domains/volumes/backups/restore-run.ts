@@ -43,13 +43,6 @@ export type LocateOutput = {
   readonly backupId: string | null;
 };
 
-/** Output of the `create` step: the volume under its temporary name. */
-export type CreateOutput = {
-  readonly name: string;
-  readonly uuid: string;
-  readonly sizeBytes: number;
-};
-
 export type RestoreRun = StepRun<RestoreInput, RepositorySecrets | null>;
 export type RestoreStep = OperationStep<RestoreInput, RepositorySecrets | null>;
 
@@ -60,11 +53,7 @@ export interface RestoreTools {
   readonly deviceClasses: readonly DeviceClass[];
 }
 
-/** Returns the output of the `locate` step. The casts here are safe: an output keeps the type that its step returned. */
+/** Returns the output of the `locate` step. The cast is safe: an output keeps the type that its step returned. */
 export function locatedBy({ output }: Pick<RestoreRun, "output">): LocateOutput {
   return output("locate") as LocateOutput;
-}
-
-export function createdBy({ output }: Pick<RestoreRun, "output">): CreateOutput {
-  return output("create") as CreateOutput;
 }

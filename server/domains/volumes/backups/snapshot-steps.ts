@@ -18,7 +18,10 @@ const timeTag = "hostplane-at-";
 /** Creates the snapshot to store. */
 export function snapshotVolumeStep({ operationVolumes }: BackupTools): BackupStep {
   const createdSnapshot = async ({ input, operationId }: BackupRun): Promise<SnapshotOutput | undefined> => {
-    const snapshot = findCreated(await operationVolumes.readState(), input, operationId);
+    const snapshot = findCreated(await operationVolumes.readState(), input, {
+      operationId,
+      is: "snapshot",
+    });
     if (snapshot === undefined) {
       return undefined;
     }
@@ -100,7 +103,7 @@ export function removeSnapshot(
   operationVolumes: OperationVolumes,
   { input, operationId, signal }: BackupRun,
 ): Promise<void> {
-  return operationVolumes.remove(input, "volumes.removeSnapshot", operationId, signal);
+  return operationVolumes.remove(input, "volumes.removeSnapshot", { operationId, is: "snapshot" }, signal);
 }
 
 function leftSnapshot({ shown }: Pick<OperationVolumes, "shown">, { input, operationId }: BackupRun) {

@@ -3,6 +3,7 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { parseCreateOptions } from "../../../../adapters/lvm/create-options.ts";
 import { assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { CreateVolumeRequest } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import type { ShortChange } from "../../../domain/short-change.ts";
 import { roundUpToExtents } from "../../../lvm/extents.ts";
 import { assertWhole } from "../../../lvm/volume-refusals.ts";
@@ -16,6 +17,7 @@ import {
 import { bytesFromSize, type RequestedSize } from "../size.ts";
 import {
   assertNameFree,
+  assertNewName,
   assertSpace,
   assertTags,
   describeTags,
@@ -37,6 +39,8 @@ export interface NewVolume {
   readonly nameField?: string;
   /** Name of the option class that replaces the device class's lvcreate options. */
   readonly optionClass?: string;
+  /** Request field that holds it, for error messages. Default: `lvcreate_option_class`. */
+  readonly optionClassField?: string;
 }
 
 export interface CreateSpec extends VolumeSpec {
@@ -50,6 +54,26 @@ export interface CreateSpec extends VolumeSpec {
 export type CreateVolume = ShortChange<NewVolume, CreateSpec, LvmState> & {
   parse(request: NewVolume): CreateSpec;
 };
+
+/** Checks that a new volume could be changed later. @throws InfraError INVALID_FIELD if its name is protected */
+export function createNamedVolume(
+  parts: VolumeChangeParts,
+): ShortChange<CreateVolumeRequest, CreateSpec, LvmState> {
+  const creation = createCreateVolume(parts);
+  return {
+    ...creation,
+    parse({ name, deviceClass, sizeBytes, optionClass, tags }) {
+      assertNewName(name, "name", findDeviceClass(parts.deviceClasses, deviceClass), parts.isProtectedName);
+      return creation.parse({
+        name,
+        deviceClass,
+        size: { bytes: sizeBytes },
+        tags,
+        ...(optionClass === "" ? {} : { optionClass, optionClassField: "option_class" }),
+      });
+    },
+  };
+}
 
 /** The step that creates a volume. */
 export type LvmCreateStep = Extract<LvmStep, { kind: "create" }>;
@@ -72,7 +96,7 @@ export function createCreateVolume(parts: Omit<VolumeChangeParts, "isProtectedNa
         deviceClass,
         tags,
         sizeBytes,
-        options: optionsFor(parts, deviceClass, request.optionClass),
+        options: optionsFor(parts, deviceClass, request),
       };
     },
 
@@ -133,12 +157,11 @@ export function createVolumeStep(
 function optionsFor(
   { lvcreateOptionClasses = [] }: Pick<VolumeChangeParts, "lvcreateOptionClasses">,
   deviceClass: DeviceClass,
-  optionClass: string | undefined,
+  { optionClass, optionClassField: field = "lvcreate_option_class" }: NewVolume,
 ): readonly string[] {
   if (optionClass === undefined) {
     return createOptionsOf(deviceClass);
   }
-  const field = "lvcreate_option_class";
   if (deviceClass.thinPool !== undefined) {
     throw invalidField(field, `${deviceClass.name} creates thin volumes, which accept no lvcreate options`);
   }

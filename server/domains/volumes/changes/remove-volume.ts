@@ -18,7 +18,7 @@ import {
   type VolumeSpec,
 } from "./volume-change.ts";
 
-interface RemoveSpec extends VolumeSpec {
+export interface RemoveSpec extends VolumeSpec {
   /** Whether a missing volume is VOLUME_NOT_FOUND; otherwise it counts as removed. */
   readonly mustExist: boolean;
 }

@@ -24,7 +24,7 @@ import {
   type VolumeSpec,
 } from "./volume-change.ts";
 
-interface ResizeSpec extends VolumeSpec {
+export interface ResizeSpec extends VolumeSpec {
   readonly sizeBytes: bigint;
   /** Whether a volume that is already larger stays unchanged; otherwise the request is SHRINK_NOT_ALLOWED. */
   readonly skipsShrinking: boolean;

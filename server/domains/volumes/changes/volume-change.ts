@@ -121,14 +121,43 @@ export function assertNameFree(state: LvmState, volumeGroupName: string, name: s
   }
 }
 
-/** @throws InfraError NO_SPACE */
+/** Share of a thin pool's metadata, in percent, from which on nothing is added to the pool: it fails when that is full. */
+const maxMetadataPercent = 95;
+
+/** @throws InfraError NO_SPACE, also if the thin pool of the class is full or its metadata nearly is */
 export function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigint): void {
+  if (resolved.pool !== undefined && neededBytes > 0n) {
+    assertPoolUsable(resolved.pool);
+  }
   const freeBytes = allocatableBytes(resolved, state);
   if (freeBytes < neededBytes) {
     throw new InfraError(
       hostReasons.NO_SPACE,
       `no enough space left on ${describeStore(resolved.deviceClass)}: free=${freeBytes}, requested=${neededBytes}`,
       { resource: volumeGroupResource(resolved.group.name) },
+    );
+  }
+}
+
+/** @throws InfraError NO_SPACE */
+function assertPoolUsable({
+  volumeGroupName,
+  name,
+  health,
+  dataPercent = 0,
+  metadataPercent = 0,
+}: LogicalVolume): void {
+  const isFull = health === "outOfDataSpace" || dataPercent >= 100;
+  if (isFull || health === "metadataReadOnly" || metadataPercent >= maxMetadataPercent) {
+    const what = isFull
+      ? `is full (${dataPercent} % of its data space is used)`
+      : `has nearly no metadata space left (${metadataPercent} % is used)`;
+    throw new InfraError(
+      hostReasons.NO_SPACE,
+      `thin pool ${volumeGroupName}/${name} ${what}: grow the pool first`,
+      {
+        resource: volumeResource(volumeGroupName, name),
+      },
     );
   }
 }

@@ -2,35 +2,125 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import type { VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import type { ResizeVolumeRequest, VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
+import type { DomainContext } from "../../../domain/domain-services.ts";
+import { registerLongChange } from "../../../domain/long-change.ts";
+import { createOperationVolumes } from "../../../lvm/operation-volumes.ts";
+import type { Operations } from "../../../operations/operations.ts";
 import { type ChangeVolumesOptions, createChangeVolumes } from "../changes/change-volumes.ts";
+import { createCloneThinVolume } from "../changes/clone-thin-volume.ts";
 import { createCreateSnapshot } from "../changes/create-snapshot.ts";
+import { createNamedVolume } from "../changes/create-volume.ts";
+import { createDeleteVolume } from "../changes/delete-volume.ts";
+import { createGrowVolume, type GrowRequest } from "../changes/grow-volume.ts";
 import { createRenameVolume } from "../changes/rename-volume.ts";
 import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
 import type { VolumeSpec } from "../changes/volume-change.ts";
-import type { DeviceClass } from "../device-class.ts";
+import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
+import { createCloneKind } from "../long-changes/clone-kind.ts";
+import { createCloneVolume } from "../long-changes/clone-volume.ts";
+import { createWipeVolume } from "../long-changes/wipe-volume.ts";
 import { listVolumes } from "./volume-list.ts";
 
 /** The changes of hostplane.v1.VolumeService. */
 export type VolumeServiceChanges = ChangesOf<
   typeof VolumeService,
-  "createSnapshot" | "renameVolume" | "setVolumeTags"
+  | "createVolume"
+  | "resizeVolume"
+  | "deleteVolume"
+  | "cloneVolume"
+  | "createSnapshot"
+  | "renameVolume"
+  | "setVolumeTags"
 >;
 
 export interface VolumeServiceChangesOptions extends ChangeVolumesOptions {
   readonly deviceClasses: readonly DeviceClass[];
+  readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed, resized or renamed. */
   readonly protect: readonly string[];
+  readonly operations: Pick<Operations, "assertFree" | "register">;
+  readonly operationMessage: DomainContext["operationMessage"];
 }
 
-/** Creates the changes of hostplane.v1.VolumeService. Each returns the volume as LVM reports it afterwards. */
+/**
+ * Creates the changes of hostplane.v1.VolumeService. Those that do not begin an operation return the volume as LVM reports it
+ * afterwards. Registers kinds of operations; must run before `operations.begin`.
+ */
 export function createVolumeServiceChanges(options: VolumeServiceChangesOptions): VolumeServiceChanges {
   const { lvm, deviceClasses, protect } = options;
-  const parts = { lvm, deviceClasses, isProtectedName: createNameMatch(protect) };
+  const parts = { ...options, isProtectedName: createNameMatch(protect) };
   const change = createChangeVolumes(options);
+  const respond = createRespond(options);
+  const resize = change(createGrowVolume(parts), respond);
 
-  async function respond({ name, deviceClass }: VolumeSpec) {
+  async function growRequest(message: ResizeVolumeRequest, signal: AbortSignal): Promise<GrowRequest> {
+    const { name, deviceClass, resizeFileSystem } = message;
+    const { volumeGroup } = findDeviceClass(deviceClasses, deviceClass);
+    const { value: state } = await lvm.read(signal);
+    const volume = state.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
+    // Without a device the change is refused anyway, with the reason.
+    const isReadable = resizeFileSystem && volume?.active === true && volume.kind !== "thinPool";
+    return { message, fileSystem: isReadable ? await lvm.data.fileSystemOn(volume, signal) : undefined };
+  }
+
+  return {
+    createVolume: change(createNamedVolume(parts), respond),
+    resizeVolume: {
+      plan: async (message, by) => resize.plan(await growRequest(message, by.signal), by),
+      run: async (message, call) => resize.run(await growRequest(message, call.signal), call),
+    },
+    ...createPossiblyLong(options),
+    createSnapshot: change(createCreateSnapshot(parts), respond),
+    renameVolume: change(createRenameVolume(parts), ({ newName, deviceClass }) =>
+      respond({ name: newName, deviceClass }),
+    ),
+    setVolumeTags: change(createSetVolumeTags(parts), respond),
+  };
+}
+
+/** Creates the changes that either begin an operation or are made at once. */
+function createPossiblyLong(
+  options: VolumeServiceChangesOptions,
+): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume"> {
+  const { lvm, deviceClasses, protect, operations, operationMessage } = options;
+  const parts = { ...options, isProtectedName: createNameMatch(protect) };
+  const change = createChangeVolumes(options);
+  const operationVolumes = createOperationVolumes(lvm, options.runner);
+  const tools = { operationVolumes, deviceClasses, data: lvm.data };
+  const isThin = (className: string) => findDeviceClass(deviceClasses, className).thinPool !== undefined;
+
+  const deletion = createDeleteVolume(parts);
+  const remove = change(deletion, async () => ({}));
+  const wipe = registerLongChange(operations, createWipeVolume({ ...options, operationVolumes, deletion }));
+  const cloneThin = change(createCloneThinVolume(parts), createRespond(options));
+  const cloneThick = registerLongChange(operations, createCloneVolume(parts, createCloneKind(tools)));
+
+  return {
+    deleteVolume: {
+      plan: async (request, by) => (request.wipe ? wipe.plan(request, by) : remove.plan(request, by)),
+      async run(request, call) {
+        return request.wipe
+          ? { operation: operationMessage((await wipe.begin(request, call)).operation) }
+          : remove.run(request, call);
+      },
+    },
+    cloneVolume: {
+      plan: async (request, by) =>
+        isThin(request.deviceClass) ? cloneThin.plan(request, by) : cloneThick.plan(request, by),
+      async run(request, call) {
+        return isThin(request.deviceClass)
+          ? cloneThin.run(request, call)
+          : { operation: operationMessage((await cloneThick.begin(request, call)).operation) };
+      },
+    },
+  };
+}
+
+/** Returns a function that builds the response with the volume after a change. */
+function createRespond({ lvm, deviceClasses }: VolumeServiceChangesOptions) {
+  return async ({ name, deviceClass }: VolumeSpec) => {
     const { name: className, volumeGroup } = deviceClass;
     const resource = volumeResource(volumeGroup, name);
     // The change is made; a failure to read LVM now must not fail the call.
@@ -44,13 +134,5 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
       throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, message, { resource, effect: "done" });
     }
     return { volume };
-  }
-
-  return {
-    createSnapshot: change(createCreateSnapshot(parts), respond),
-    renameVolume: change(createRenameVolume(parts), ({ newName, deviceClass }) =>
-      respond({ name: newName, deviceClass }),
-    ),
-    setVolumeTags: change(createSetVolumeTags(parts), respond),
   };
 }

@@ -57,6 +57,7 @@ const samples: Readonly<Record<string, Sample>> = {
     prints: /^created the volume new: 1 GiB/,
   },
   "volume resize": { args: ["new", "1536MiB"], prints: /^resized the volume new to 1\.5 GiB$/m },
+  "volume clone": { args: ["new", "cloned", ...dryRun], prints: /^plan: volumes\.clone/ },
   "volume snapshot": { args: ["new", "copy", "--access-type", "ro", ...dryRun], prints: /copy/ },
   "volume rename": { args: ["new", "newer", ...dryRun], prints: /renamed to newer/ },
   "volume tag": {

@@ -42,8 +42,17 @@ export function createVolumesUnderTest(
   return {
     volumes,
     changes: createVolumeChanges({ ...parts, volumes }),
-    serviceChanges: createVolumeServiceChanges(parts),
+    serviceChanges: createVolumeServiceChanges({
+      ...parts,
+      operations: { ...operations, register: () => ({ start: refuseOperation }) },
+      operationMessage: refuseOperation,
+    }),
   };
+}
+
+/** Long changes need a whole gateway; these can only be planned. */
+function refuseOperation(): never {
+  throw new TypeError("no operations run here");
 }
 
 export const resizeRequest = (init: MessageInitShape<typeof ResizeLVRequestSchema>) =>

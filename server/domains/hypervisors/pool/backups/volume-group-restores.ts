@@ -3,15 +3,15 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { assertVolumeName, devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
 import { roundUpToExtents } from "../../../../lvm/extents.ts";
-import { assertSameGroup, findCreated, type OperationVolumes } from "../../../../lvm/operation-volumes.ts";
 import {
   assertNameFree,
-  leftOfRestored,
+  filledGone,
+  leftOfFilled,
   marksOf,
-  renameRestored,
-  restoredGone,
-  unmarkRestored,
-} from "../../../../lvm/restored-volume.ts";
+  renameFilled,
+  unmarkFilled,
+} from "../../../../lvm/filled-volume.ts";
+import { assertSameGroup, findCreated, type OperationVolumes } from "../../../../lvm/operation-volumes.ts";
 import { assertWhole } from "../../../../lvm/volume-refusals.ts";
 import type { CreatedVolume, PoolVolumeSpec, RestoredVolumes, VolumesHolder } from "./pool-volumes.ts";
 
@@ -39,7 +39,7 @@ export function createVolumeGroupRestores({
     return {
       kind: "create",
       volumeGroupName,
-      ...marksOf(name, operationId),
+      ...marksOf(name, operationId, "restore"),
       sizeBytes: BigInt(sizeBytes),
     } as const;
   }
@@ -58,7 +58,7 @@ export function createVolumeGroupRestores({
 
   async function find(holder: VolumesHolder): Promise<CreatedVolume | undefined> {
     const identity = { volumeGroup, groupUuid: holder.identity };
-    const volume = findCreated(await operationVolumes.readState(), identity, holder.operationId);
+    const volume = findCreated(await operationVolumes.readState(), identity, resultOf(holder));
     return volume === undefined ? undefined : { identity: volume.uuid };
   }
 
@@ -80,17 +80,16 @@ export function createVolumeGroupRestores({
       await operationVolumes.change(placeOf(spec, holder), "storagePool.createVolume", steps, signal);
       const volume = await find(holder);
       if (volume === undefined) {
-        throw restoredGone({ volumeGroup, volume: spec.name });
+        throw filledGone({ volumeGroup, volume: spec.name });
       }
       return volume;
     },
 
     async fill(spec, { identity }, content, holder) {
-      const { operationId } = holder;
       const group = { volumeGroup, groupUuid: holder.identity };
-      const volume = findCreated(await operationVolumes.readState(), group, operationId);
+      const volume = findCreated(await operationVolumes.readState(), group, resultOf(holder));
       if (volume?.uuid !== identity) {
-        throw restoredGone({ volumeGroup, volume: spec.name });
+        throw filledGone({ volumeGroup, volume: spec.name });
       }
       await content.writeTo(devicePathOf(volumeGroup, volume.name));
     },
@@ -98,13 +97,13 @@ export function createVolumeGroupRestores({
     publish(spec, { identity }, holder) {
       const place = placeOf(spec, holder);
       const { signal } = holder;
-      return renameRestored({ operationVolumes, place, kind: "storagePool.renameVolume", signal }, identity);
+      return renameFilled({ operationVolumes, place, kind: "storagePool.renameVolume", signal }, identity);
     },
 
     unmark(spec, holder) {
       const place = placeOf(spec, holder);
       const { signal, operationId } = holder;
-      return unmarkRestored(
+      return unmarkFilled(
         { operationVolumes, place, kind: "storagePool.changeVolumeTags", signal },
         operationId,
       );
@@ -114,13 +113,17 @@ export function createVolumeGroupRestores({
       operationVolumes.remove(
         placeOf(spec, holder),
         "storagePool.removeVolume",
-        holder.operationId,
+        resultOf(holder),
         holder.signal,
       ),
 
     leftOf: ({ name }, operationId) =>
-      leftOfRestored(operationVolumes, { volumeGroup, volume: name }, operationId),
+      leftOfFilled(operationVolumes, { volumeGroup, volume: name }, operationId, "restore"),
 
     createCommand: (spec) => lvm.commandOf(createStep(spec, "OPERATION")),
   };
+}
+
+function resultOf({ operationId }: Pick<VolumesHolder, "operationId">) {
+  return { operationId, is: "result" } as const;
 }

@@ -46,7 +46,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
   }
 
   function createdBy(state: LvmState, { operationId, identity }: VolumesHolder): LogicalVolume | undefined {
-    return findCreated(state, { volumeGroup, groupUuid: identity }, operationId);
+    return findCreated(state, { volumeGroup, groupUuid: identity }, { operationId, is: "snapshot" });
   }
 
   async function release(holder: VolumesHolder): Promise<void> {
@@ -59,7 +59,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
         operationVolumes.remove(
           placeOf(origin, holder),
           "storagePool.removeSnapshot",
-          holder.operationId,
+          { operationId: holder.operationId, is: "snapshot" },
           holder.signal,
         ),
       );

@@ -70,6 +70,7 @@ export async function createHost(t: Test, facts: Partial<HostUnderTest> = {}): P
 
 function createLvm(): LvmAdapter {
   return createLvmSandbox({
+    copyMs: () => 10,
     volumeGroups: [
       { name: "vg0", sizeBytes: 8n * gib, volumes: [{ name: "data", sizeBytes: 2n * gib, tags: ["mine"] }] },
       { name: "vg1", sizeBytes: 8n * gib, volumes: [{ name: "pool", sizeBytes: 4n * gib, thinPool: true }] },

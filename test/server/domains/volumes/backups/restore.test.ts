@@ -285,7 +285,7 @@ test("a volume that is open is not removed", async (t) => {
   t.match(await gateway.end(operationId), {
     state: "needsAttention",
     attention: {
-      left: [/The volume vg0\/hostplane-restore-\w{12}, the incomplete restore of .*, may still exist/],
+      left: [/The volume vg0\/hostplane-restore-\w{12}, the incomplete .*, may still exist/],
       advice: [/lsof .*lvremove/],
     },
   });

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
+import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import { operationReasons } from "../../../../../server/operations/reasons.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 import { createVolumesUnderTest, removeRequest, requester, resizeRequest } from "../volumes-under-test.ts";
@@ -31,6 +32,7 @@ function createThinLvm(): LvmAdapter {
         state = { ...state, volumes: [...state.volumes, volumeOf("vg0", step.name, facts)] };
       }
     },
+    data: createLvmSandbox().data,
     version: async () => undefined,
     inspect: async () => ({ version: undefined, findings: [] }),
     close: async () => {},

@@ -5,8 +5,8 @@ import { lvmReasons } from "../../adapters/lvm/reasons.ts";
 import { finalNameTag, operationTag, shownName, temporaryName } from "./operation-marks.ts";
 import { findCreated, findVolume, type OperationVolumes, type VolumePlace } from "./operation-volumes.ts";
 
-/** A volume that is created from a backup, and its final place. */
-export interface RestoredVolume {
+/** A volume that is created and filled, from a backup or another volume, and its final place. */
+export interface FilledVolume {
   readonly operationVolumes: OperationVolumes;
   readonly place: VolumePlace;
   /** Kind of the mutation, e.g. `volumes.rename`. */
@@ -14,12 +14,15 @@ export interface RestoredVolume {
   readonly signal: AbortSignal;
 }
 
+/** How a volume is filled. */
+export type Filling = "restore" | "clone";
+
 type Name = Pick<VolumePlace, "volumeGroup" | "volume">;
 
 /** Returns the name and tags of a volume until it is complete; it must not be opened before. */
-export function marksOf(volume: string, operationId: string) {
+export function marksOf(volume: string, operationId: string, filling: Filling) {
   return {
-    name: temporaryName("restore", operationId),
+    name: temporaryName(filling, operationId),
     tags: [operationTag(operationId), finalNameTag(volume)],
   };
 }
@@ -32,8 +35,8 @@ export function assertNameFree(state: LvmState, { volumeGroup, volume }: Name): 
 }
 
 /** Gives a volume its final name; it can be opened from then on. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
-export function renameRestored(
-  { operationVolumes, place, kind, signal }: RestoredVolume,
+export function renameFilled(
+  { operationVolumes, place, kind, signal }: FilledVolume,
   uuid: string,
 ): Promise<void> {
   const { volumeGroup, volume: newName } = place;
@@ -43,7 +46,7 @@ export function renameRestored(
     (state) => {
       const volume = state.volumes.find((one) => one.uuid === uuid);
       if (volume === undefined) {
-        throw restoredGone(place);
+        throw filledGone(place);
       }
       if (volume.name === newName) {
         return [];
@@ -58,16 +61,16 @@ export function renameRestored(
 }
 
 /** Removes the tags of the operation, which makes it an ordinary volume. */
-export function unmarkRestored(
-  { operationVolumes, place, kind, signal }: RestoredVolume,
+export function unmarkFilled(
+  { operationVolumes, place, kind, signal }: FilledVolume,
   operationId: string,
 ): Promise<void> {
-  const { tags: removeTags } = marksOf(place.volume, operationId);
+  const removeTags = [operationTag(operationId), finalNameTag(place.volume)];
   return operationVolumes.change(
     place,
     kind,
     (state) => {
-      const volume = findCreated(state, place, operationId);
+      const volume = findCreated(state, place, { operationId, is: "result" });
       const volumeGroupName = place.volumeGroup;
       return volume === undefined
         ? []
@@ -78,14 +81,15 @@ export function unmarkRestored(
 }
 
 /** Describes what may be left of a volume that could not be removed, and what to do. */
-export function leftOfRestored(
+export function leftOfFilled(
   { shown }: Pick<OperationVolumes, "shown">,
   { volumeGroup, volume }: Name,
   operationId: string,
+  filling: Filling,
 ) {
-  const path = `${volumeGroup}/${marksOf(volume, operationId).name}`;
+  const path = `${volumeGroup}/${temporaryName(filling, operationId)}`;
   return {
-    left: [`The volume ${path}, the incomplete restore of ${volume}, may still exist.`],
+    left: [`The volume ${path}, the incomplete ${volume}, may still exist.`],
     advice: [
       `Check what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it with \`${shown(["lvremove", path])}\`.`,
     ],
@@ -98,9 +102,9 @@ function alreadyThere({ volumeGroup, volume }: Name): InfraError {
   });
 }
 
-/** Returns the error for a restored volume that disappeared before it was complete. */
-export function restoredGone({ volumeGroup, volume }: Name): InfraError {
-  const words = `the volume that was being restored to ${volumeGroup}/${volume} was removed outside hostplane`;
+/** Returns the error for a volume that disappeared before it was complete. */
+export function filledGone({ volumeGroup, volume }: Name): InfraError {
+  const words = `${volumeGroup}/${volume} was removed outside hostplane before it was complete`;
   return new InfraError(lvmReasons.VOLUME_NOT_FOUND, words, {
     resource: volumeResource(volumeGroup, volume),
   });

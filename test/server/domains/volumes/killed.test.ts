@@ -1,19 +1,21 @@
 import { type Test, test } from "tap";
-import type { Repository, ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
-import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
-import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { LVService } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
-import { isLongForm } from "../../../../long-form.ts";
-import { createMortalStore } from "../../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../../operations/kill-point.ts";
+import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
+import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
+import { VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
+import { isLongForm } from "../../../long-form.ts";
+import { createMortalStore } from "../../operations/engine-under-test.ts";
+import { isKillPoint } from "../../operations/kill-point.ts";
 import {
   type BackupsGateway,
   createGateway,
   createHost,
+  gib,
   type HostUnderTest,
   stateOfLvm,
   volumeNames,
-} from "./backups-under-test.ts";
+} from "./backups/backups-under-test.ts";
 
 /** An operation to begin, and what must exist at the end. */
 interface Story {
@@ -55,11 +57,37 @@ const restore = {
   undone: { volumes: volumesBefore, backups: ["first"] },
 };
 
+async function beginClone(gateway: BackupsGateway): Promise<string> {
+  const request = { source: "data", name: "copy", sizeBytes: 3n * gib, tags: ["mine"] };
+  return (await gateway.call(VolumeService.method.cloneVolume, request)).operation?.id ?? "";
+}
+
+async function beginWipe(gateway: BackupsGateway): Promise<string> {
+  const request = { name: "small", deviceClass: "thin", wipe: true };
+  return (await gateway.call(VolumeService.method.deleteVolume, request)).operation?.id ?? "";
+}
+
+const clone = {
+  begin: beginClone,
+  done: { volumes: ["vg0/copy", ...volumesBefore], backups: ["first"] },
+  undone: { volumes: volumesBefore, backups: ["first"] },
+};
+
+const wipe = {
+  begin: beginWipe,
+  done: { volumes: ["vg0/data", "vg1/pool"], backups: ["first"] },
+  undone: { volumes: volumesBefore, backups: ["first"] },
+};
+
 const stories: readonly Story[] = [
   { name: "a backup", isCancelled: false, ...backup },
   { name: "a backup that is cancelled while no gateway runs", isCancelled: true, ...backup },
   { name: "a restore", isCancelled: false, ...restore },
   { name: "a restore that is cancelled while no gateway runs", isCancelled: true, ...restore },
+  { name: "a clone", isCancelled: false, ...clone },
+  { name: "a clone that is cancelled while no gateway runs", isCancelled: true, ...clone },
+  { name: "wiping a volume", isCancelled: false, ...wipe },
+  { name: "wiping a volume that is cancelled while no gateway runs", isCancelled: true, ...wipe },
 ];
 
 /** Creates a restic with a function that counts the snapshots in its only repository. */
@@ -148,7 +176,7 @@ for (const story of stories) {
       await requester.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is free`);
       if (place === undefined) {
-        t.ok(dieAt > (isLongForm ? 15 : 3), `${dieAt - 1} boundaries`);
+        t.ok(dieAt > (isLongForm ? 15 : 2), `${dieAt - 1} boundaries`);
         return;
       }
     }
