@@ -32,7 +32,8 @@ export async function readFileSystem(
     throw errorWithoutPattern(failed, failed.stderr.trim());
   }
   const type = parseFileSystemType(probed.stdout);
-  const [mountPoint] = volume.device === undefined ? [] : mountsOf(mountInfo.stdout, { ...volume.device, node });
+  const [mountPoint] =
+    volume.device === undefined ? [] : mountsOf(mountInfo.stdout, { ...volume.device, node });
   return type === undefined ? undefined : { type, mountPoint: mountPoint && unescaped(mountPoint) };
 }
 
@@ -78,5 +79,7 @@ export function growCommandOf(
 
 /** proc(5) writes spaces, tabs, newlines and backslashes of a path as octal numbers. */
 function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_all, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
 }

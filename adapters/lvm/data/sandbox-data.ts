@@ -86,7 +86,9 @@ export function createSandboxData({
     async settle(token) {
       for (const one of running) {
         if (one.token === token) {
-          one.stop.abort(new InfraError(hostReasons.SHUTTING_DOWN, "the gateway that started it has stopped"));
+          one.stop.abort(
+            new InfraError(hostReasons.SHUTTING_DOWN, "the gateway that started it has stopped"),
+          );
         }
       }
     },

@@ -47,7 +47,8 @@ test("a mounted file system is found by its device number, with its mount point"
   t.same(await readFileSystem(tools, other), { type: "ext4", mountPoint: undefined });
   t.equal(await readFileSystem(createTools({ blkid: { exitCode: 2 } }).tools, volume), undefined);
   await t.rejects(readFileSystem(createTools({ blkid: { exitCode: 4, stderr: "usage" } }).tools, volume), {
-    name: "InfraError", reason: "TOOL_FAILED",
+    name: "InfraError",
+    reason: "TOOL_FAILED",
   });
 });
 
@@ -73,7 +74,8 @@ test("a damaged, unknown or missing file system does not grow", async (t) => {
   const ext4 = { stdout: "TYPE=ext4\nUSAGE=filesystem\n" };
   const damaged = createTools({ blkid: ext4, e2fsck: { exitCode: 4, stdout: "UNEXPECTED INCONSISTENCY" } });
   await t.rejects(growFileSystem(damaged.tools, volume), {
-    name: "InfraError", reason: "TOOL_FAILED",
+    name: "InfraError",
+    reason: "TOOL_FAILED",
     message: /UNEXPECTED INCONSISTENCY/,
   });
   t.equal(damaged.ran.length, 1, "it is not resized");
@@ -83,7 +85,11 @@ test("a damaged, unknown or missing file system does not grow", async (t) => {
     [{ stdout: "TYPE=xfs\nUSAGE=filesystem\n" }, /xfs, which grows only while it is mounted/],
   ] as const) {
     const { tools, ran } = createTools({ blkid });
-    await t.rejects(growFileSystem(tools, volume), { name: "InfraError", reason: "FILE_SYSTEM_NOT_RESIZABLE", message });
+    await t.rejects(growFileSystem(tools, volume), {
+      name: "InfraError",
+      reason: "FILE_SYSTEM_NOT_RESIZABLE",
+      message,
+    });
     t.same(ran, []);
   }
 });
