@@ -5,7 +5,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { EnrollmentService, type IssuedCertificate } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { createSigningRequest, hubServerName } from "../authority/issue-certificate.ts";
+import { createSigningRequest, hubServerName, type SigningRequest } from "../authority/issue-certificate.ts";
 import type { JoinToken } from "../join-token.ts";
 import { fleetReasons } from "../reasons.ts";
 import { type AgentIdentity, explainTlsFailure, hostAndPort, tlsOptionsOf } from "./connect-to-hub.ts";
@@ -21,13 +21,21 @@ export interface StoredMembership extends AgentIdentity {
 
 const timeoutMs = 15_000;
 
+/** How often a hub is asked for a certificate while no answer arrives. */
+const attempts = 3;
+
 /**
  * Gets the first certificate of this host, for a token. Tries the hubs in order, and uses the first one that shows the
  * certificate authority that the token names.
  * @param name the name that the host asks for
+ * @param key the host's key. A hub has used up the token even if its answer is lost; a request with the same key gets it again
  * @throws InfraError HUB_NOT_TRUSTED, JOIN_TOKEN_REFUSED, HOST_EXISTS, HUB_UNREACHABLE
  */
-export async function enroll(token: JoinToken, name: string): Promise<StoredMembership> {
+export async function enroll(
+  token: JoinToken,
+  name: string,
+  { privateKeyPem, signingRequest }: SigningRequest,
+): Promise<StoredMembership> {
   const problems: string[] = [];
   for (const address of token.hubs) {
     let rootPem: string;
@@ -37,13 +45,17 @@ export async function enroll(token: JoinToken, name: string): Promise<StoredMemb
       problems.push(`${address}: ${explainTlsFailure(error)}`);
       continue;
     }
-    const { privateKeyPem, signingRequest } = await createSigningRequest();
     const client = clientOf(address, { ca: rootPem, servername: hubServerName, minVersion: "TLSv1.3" });
-    try {
-      const { issued } = await client.enroll({ code: token.code, name, signingRequest });
-      return membershipFrom(issued, privateKeyPem);
-    } catch (error) {
-      throw errorOfHub(error);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { issued } = await client.enroll({ code: token.code, name, signingRequest });
+        return membershipFrom(issued, privateKeyPem);
+      } catch (thrown) {
+        const error = errorOfHub(thrown);
+        if (attempt === attempts || !isUnreachable(error)) {
+          throw error;
+        }
+      }
     }
   }
   throw new InfraError(
@@ -62,6 +74,10 @@ function errorOfHub(thrown: unknown): unknown {
   return new InfraError(reason ?? fleetReasons.HUB_UNREACHABLE, `the hub: ${messageOf(thrown)}`, {
     cause: thrown,
   });
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof InfraError && error.reason === fleetReasons.HUB_UNREACHABLE.id;
 }
 
 /** Returns the message of a hub, or that of a connection that has failed. */

@@ -2,7 +2,11 @@ import { X509Certificate } from "node:crypto";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
 import type { Store } from "../../store/store.ts";
-import { certificateDays } from "../authority/issue-certificate.ts";
+import {
+  certificateDays,
+  createSigningRequest,
+  type SigningRequest,
+} from "../authority/issue-certificate.ts";
 import { parseJoinToken } from "../join-token.ts";
 import { fleetReasons } from "../reasons.ts";
 import { enroll, renew, type StoredMembership } from "./enroll.ts";
@@ -55,6 +59,8 @@ export async function openMembership(options: MembershipOptions): Promise<Member
   let current: StoredMembership | undefined = await load();
   let links: HubLinks | undefined;
   let isJoining = false;
+  /** The key of the last token, for which a hub may have issued a certificate that did not arrive. */
+  let attempt: { readonly code: string; readonly key: SigningRequest } | undefined;
   let hasBegun = false;
 
   async function load(): Promise<StoredMembership | undefined> {
@@ -119,8 +125,10 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       }
       isJoining = true;
       try {
-        const membership = await enroll(parsed, name);
-        await save(membership);
+        attempt =
+          attempt?.code === parsed.code ? attempt : { code: parsed.code, key: await createSigningRequest() };
+        await save(await enroll(parsed, name, attempt.key));
+        attempt = undefined;
       } finally {
         isJoining = false;
       }

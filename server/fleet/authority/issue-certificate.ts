@@ -51,11 +51,15 @@ export function issueAgentCertificate(
   return issue(agentIssuer, publicKey, names, "clientAuth");
 }
 
-/** Creates a key, and the signing request for its certificate (PKCS #10, DER). */
-export async function createSigningRequest(): Promise<{
+/** A key, and the request for its certificate. */
+export interface SigningRequest {
   readonly privateKeyPem: string;
+  /** PKCS #10, DER. */
   readonly signingRequest: Uint8Array;
-}> {
+}
+
+/** Creates a key, and the signing request for its certificate. */
+export async function createSigningRequest(): Promise<SigningRequest> {
   const x509 = await loadX509();
   const { privateKeyPem, publicKeyPem } = await createKeyPair();
   const request = await x509.Pkcs10CertificateRequestGenerator.create({

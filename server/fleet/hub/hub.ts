@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID, X509Certificate } from "node:crypto";
+import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { fleetHostName } from "../../config/fleet-schema.ts";
 import type { Seal } from "../../crypto/seal.ts";
@@ -136,7 +136,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     async enroll(code, asked, signingRequest) {
       assertHostName(asked, "name");
       const publicKey = await readSigningRequest(signingRequest);
-      const id = randomUUID();
+      const id = hostIdFrom(code, signingRequest);
       const redeemed = await store.run("fleet.redeemToken", {
         codeHash: hashOf(code),
         name: asked,
@@ -229,6 +229,14 @@ function refusalOf(why: "unknown" | "used" | "expired" | "exists", name: string)
     default:
       return new InfraError(fleetReasons.JOIN_TOKEN_REFUSED, "this fleet has not issued the token");
   }
+}
+
+/** Returns the ID of the host that sends a request to join: a UUID of version 8, the same one when it repeats the request. */
+function hostIdFrom(code: string, signingRequest: Uint8Array): string {
+  const bytes = createHash("sha256").update(code).update(signingRequest).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function hashOf(code: string): Uint8Array {

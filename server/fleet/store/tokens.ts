@@ -51,9 +51,10 @@ export const tokenTransactions = {
   },
 
   /**
-   * Uses up a token, and adds its host. A token with a name is only good for that name.
+   * Uses up a token, and adds its host. A token with a name is only good for that name. The host that has used a token gets the
+   * same answer again until the token expires, because its first answer may have been lost.
    * @param name the name that the host asks for
-   * @param id the new ID of the host
+   * @param id the ID of the host: that of the same host whenever it repeats its request
    */
   async "fleet.redeemToken"(
     context: TransactionContext,
@@ -74,11 +75,16 @@ export const tokenTransactions = {
     if (token === undefined) {
       return { ok: false, why: "unknown" };
     }
-    if (token.used_at !== null) {
-      return { ok: false, why: "used" };
-    }
     if (token.expires_at <= nowMs) {
-      return { ok: false, why: "expired" };
+      return { ok: false, why: token.used_at === null ? "expired" : "used" };
+    }
+    if (token.used_at !== null) {
+      const joined = await db
+        .selectFrom("fleet_hosts")
+        .select("name")
+        .where("id", "=", args.id)
+        .executeTakeFirst();
+      return joined === undefined ? { ok: false, why: "used" } : { ok: true, name: joined.name };
     }
     const name = token.host ?? args.name;
     const existing = await db

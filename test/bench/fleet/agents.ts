@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { enroll } from "../../../server/fleet/agent/enroll.ts";
 import { type HubLinks, openHubLinks } from "../../../server/fleet/agent/hub-links.ts";
+import { createSigningRequest } from "../../../server/fleet/authority/issue-certificate.ts";
 import { parseJoinToken } from "../../../server/fleet/join-token.ts";
 import { configSchema } from "../../../server/gateway/config/schema.ts";
 import { startGateway } from "../../../server/gateway/start-gateway.ts";
@@ -44,7 +45,8 @@ const answers = {
   /** Joins the fleet as one host for each token, and connects. */
   async join(tokens: readonly string[]): Promise<void> {
     for (const token of tokens) {
-      const membership = await enroll(parseJoinToken(token), `node-${links.length + 1}`);
+      const key = await createSigningRequest();
+      const membership = await enroll(parseJoinToken(token), `node-${links.length + 1}`, key);
       const { hubs } = membership;
       links.push(openHubLinks({ membership: () => membership, hubs, server, version, log }));
     }

@@ -7,6 +7,7 @@ import { type Test, test } from "tap";
 import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { enroll } from "../../../server/fleet/agent/enroll.ts";
+import { createSigningRequest } from "../../../server/fleet/authority/issue-certificate.ts";
 import { parseJoinToken } from "../../../server/fleet/join-token.ts";
 import { createMemberProcess, freePort } from "../../chaos/fleet/member-process.ts";
 import { startMemberUnderTest, untilHosts } from "../../server/fleet/fleet-under-test.ts";
@@ -77,7 +78,9 @@ test("hubs on one PostgreSQL are one fleet, and any of them serves any call", {
   t.equal(parseJoinToken(await tokenOf(two)).rootFingerprint, token.rootFingerprint, "one authority");
 
   const twice = await Promise.allSettled(
-    [token.hubs, token.hubs.toReversed()].map((hubs, at) => enroll({ ...token, hubs }, `twice-${at}`)),
+    [token.hubs, token.hubs.toReversed()].map(async (hubs, at) =>
+      enroll({ ...token, hubs }, `twice-${at}`, await createSigningRequest()),
+    ),
   );
   t.same(twice.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"], "a token is used once");
   t.match(

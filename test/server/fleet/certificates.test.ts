@@ -77,6 +77,7 @@ test("a host whose clock is wrong cannot join, and says so", async (t) => {
     const joining = enroll(
       { hubs: [address], rootFingerprint: rootFingerprintOf(authority), code },
       "node-1",
+      await createSigningRequest(),
     );
     await t.rejects(joining, {
       reason: "HUB_UNREACHABLE",

@@ -6,6 +6,7 @@ import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { connectToHub } from "../../../server/fleet/agent/connect-to-hub.ts";
 import { enroll, type StoredMembership } from "../../../server/fleet/agent/enroll.ts";
 import { createLinkServer } from "../../../server/fleet/agent/link-server.ts";
+import { createSigningRequest } from "../../../server/fleet/authority/issue-certificate.ts";
 import { parseJoinToken } from "../../../server/fleet/join-token.ts";
 
 /** Enrolls a host without an agent, for tests that are the host themselves. */
@@ -14,7 +15,7 @@ export async function enrollHost(
   name: string,
 ): Promise<StoredMembership> {
   const { token } = await hub.admin(FleetService).createHostToken({});
-  return await enroll(parseJoinToken(token), name);
+  return await enroll(parseJoinToken(token), name, await createSigningRequest());
 }
 
 /** Connects to the first hub. The connection is closed with the test. @throws Error when the hub refuses it */

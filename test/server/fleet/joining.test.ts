@@ -7,6 +7,7 @@ import {
 import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-token.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
+import { openLosingProxy } from "./losing-proxy.ts";
 import { until } from "./until.ts";
 
 const rackA = { name: "rack", value: "a" };
@@ -76,6 +77,21 @@ test("a token is good for one host, for a time, and only at its own fleet", asyn
     { code: "OK" },
     "a refused name does not use up the token",
   );
+});
+
+test("a host whose answer was lost joins when it asks again", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const agent = await startMemberUnderTest(t, {});
+  const { token } = await hub.admin(FleetService).createHostToken({});
+  const parsed = parseJoinToken(token);
+  const isMember = async () => (await hub.admin(FleetService).listHosts({})).hosts.length === 1;
+  // The first connection reads the hub's certificates; the second one sends the request.
+  const proxy = await openLosingProxy(t, parsed.hubs[0] ?? "", 2, isMember);
+  const lossy = formatJoinToken({ ...parsed, hubs: [proxy.address] });
+  const { membership } = await agent.admin(MembershipService).joinFleet({ token: lossy, name: "node-1" });
+  t.ok(proxy.connections() > 2, "the host has asked again");
+  t.equal(membership?.name, "node-1");
+  await untilHosts(hub, ([host]) => host?.connected === true);
 });
 
 test("a removed host is disconnected, and cannot come back as a new host of its name", async (t) => {
