@@ -270,6 +270,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/plan": [
     "server/cli/table",
     "server/domain",
+    "server/events",
     "server/fleet",
     "adapters/host",
     "gen",

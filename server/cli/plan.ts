@@ -32,15 +32,9 @@ export function printPlan(plan: PlanResponse, printer: Printer): void {
   }
 }
 
-/** Shows the plan of a change that destroys something, and asks. Returns whether the answer is yes. */
-export async function confirmChange(
-  session: Session,
-  method: Method | undefined,
-  request: object,
-  printer: Printer,
-): Promise<boolean> {
-  const plan = method && (await planIfPossible(session, method, request));
-  for (const line of plan === undefined ? [] : planLines(plan)) {
+/** Shows what a change does, and asks. Returns whether the answer is yes. */
+export async function confirmChange(lines: readonly string[], printer: Printer): Promise<boolean> {
+  for (const line of lines) {
     process.stderr.write(`${line}\n`);
   }
   const isConfirmed = await confirms("Continue?");
@@ -70,6 +64,16 @@ export async function confirmOnHosts(
     printer.err("not confirmed; nothing was changed");
   }
   return isConfirmed;
+}
+
+/** Returns the plan of a call as lines; none if the change has no plan. @throws ConnectError when the call would be refused */
+export async function planLinesOf(
+  session: Session,
+  method: Method | undefined,
+  request: object,
+): Promise<readonly string[]> {
+  const plan = method && (await planIfPossible(session, method, request));
+  return plan === undefined ? [] : planLines(plan);
 }
 
 /** Returns the plan of a call; undefined if the change has none. @throws ConnectError when the call would be refused */

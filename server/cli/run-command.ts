@@ -1,7 +1,15 @@
 import { createPrinter } from "./create-printer.ts";
 import { type EngineOptions, mustAsk } from "./engine-options.ts";
-import { hasLookups, perform, plannable, prepare, requestOf, type Typed } from "./perform-command.ts";
-import { confirmChange } from "./plan.ts";
+import {
+  hasLookups,
+  type Prepared,
+  perform,
+  plannable,
+  prepare,
+  requestOf,
+  type Typed,
+} from "./perform-command.ts";
+import { confirmChange, planLinesOf } from "./plan.ts";
 import type { Command } from "./table/command.ts";
 import type { ExitCode } from "./table/output.ts";
 import type { Parameters, Values } from "./table/parameter.ts";
@@ -23,11 +31,9 @@ export async function runCommand(
   const command = row.instead(typed) ?? row;
   const printer = createPrinter(context.output, options.output ?? "table");
   if (mustAsk(command, options) && !canAsk()) {
-    printer.err(
-      command.destroys
-        ? "this cannot be undone: confirm it with --yes, or see what it would do with --dry-run"
-        : "this changes several hosts: confirm it with --yes, or see what it would do with --dry-run",
-    );
+    const why = command.destroys ? "this cannot be undone" : "this changes several hosts";
+    const orPlan = plannable(command) === undefined ? "" : ", or see what it would do with --dry-run";
+    printer.err(`${why}: confirm it with --yes${orPlan}`);
     return 2;
   }
   let early: object | undefined;
@@ -54,9 +60,18 @@ async function run(typed: Typed, session: Session, printer: Printer): Promise<Ex
   if (
     mustAsk(command, options) &&
     options.watch !== true &&
-    !(await confirmChange(session, plannable(command), prepared.request, printer))
+    !(await confirmChange(await previewOf(command, prepared, session), printer))
   ) {
     return 1;
   }
   return perform(typed, prepared, session, printer);
+}
+
+/** Returns what is shown before a command asks. */
+function previewOf(
+  command: Command,
+  { values, request }: Prepared,
+  session: Session,
+): Promise<readonly string[]> {
+  return command.preview?.(session, values) ?? planLinesOf(session, plannable(command), request);
 }

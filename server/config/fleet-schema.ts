@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { methodPath, serviceName } from "./contract-names.ts";
 import { parseListenAddress } from "./listen-address.ts";
 
 const tcpAddress = z.string().superRefine((text, context) => {
@@ -6,13 +7,6 @@ const tcpAddress = z.string().superRefine((text, context) => {
   if (typeof address === "string" || address.kind === "unix") {
     context.addIssue({ code: "custom", message: "expected host:port or [ipv6]:port" });
   }
-});
-
-const serviceName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
-  error: "expected the full name of a service, such as proto.VGService",
-});
-const methodPath = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+\/[A-Za-z_]\w*$/, {
-  error: "expected a method as service/method, such as proto.LVService/RemoveLV",
 });
 
 /** Name of a host in a fleet. */

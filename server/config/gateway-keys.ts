@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { approvalsSchema } from "./approvals-schema.ts";
 import type { ConfigOf } from "./config-of.ts";
 import { fleetSchema } from "./fleet-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
@@ -213,6 +214,9 @@ export const gatewayKeys = {
     })
     .prefault({})
     .meta({ description: "The log of every change, and of denied calls." }),
+  approvals: approvalsSchema
+    .prefault({})
+    .meta({ description: "Which changes other people have to approve before they are made." }),
   operations: z
     .strictObject({
       perSystem: z.int().min(1).max(1024).default(4).meta({

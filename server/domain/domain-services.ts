@@ -1,6 +1,7 @@
 import type { DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import type { OperationSchema } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { BackupSource } from "../backups/backup-source.ts";
+import type { GatewayConfig } from "../config/gateway-keys.ts";
 import type { Seal } from "../crypto/seal.ts";
 import type { Events } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -9,6 +10,7 @@ import type { InlineRunner } from "../operations/engine/run-inline.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { PlannerRegistration } from "../operations/planner.ts";
+import type { InterceptorFor } from "../rpc/call/method-interceptors.ts";
 import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { Route } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
@@ -35,6 +37,8 @@ export interface DomainServices {
   readonly observe?: () => Activity;
   /** Starts the domain's scheduled work. */
   readonly beginSchedules?: () => Activity;
+  /** Goes directly around the handlers of changes; absent: none. */
+  readonly changeInterceptor?: InterceptorFor;
   /** Called for each subscriber of the domain's events; the result is called when the subscriber leaves. */
   readonly onSubscriber?: () => () => void;
 }
@@ -89,6 +93,8 @@ export interface GatewayParts {
   readonly planSeal: Seal;
   /** Key of the digests of saved plans. */
   readonly planDigestKey: Uint8Array;
+  /** `approvals.rules` of the configuration. */
+  readonly approvalRules: GatewayConfig["approvals"]["rules"];
   /** Id of this process; never reused. */
   readonly instanceId: string;
   /** Name of this host. */

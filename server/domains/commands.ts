@@ -49,6 +49,11 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
     summary: "print what a call would change or lose, and its commands; changes nothing",
     load: async () => (await import("./plan/commands.ts")).planNoun,
   },
+  approve: {
+    group: overview,
+    summary: "approve a saved plan of another caller, or break the glass at the admin socket",
+    load: async () => (await import("./plan/approve-command.ts")).approveNoun,
+  },
   host: {
     group: overview,
     summary: "manage the hosts of a fleet, and this gateway as one of them",

@@ -6,7 +6,11 @@ import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
 import type { Interceptor } from "../rpc/call/call.ts";
-import type { ForwardedInterceptorsFor, InterceptorsFor } from "../rpc/call/method-interceptors.ts";
+import type {
+  ForwardedInterceptorsFor,
+  InterceptorFor,
+  InterceptorsFor,
+} from "../rpc/call/method-interceptors.ts";
 import { createCallAudit } from "../rpc/interceptors/audit.ts";
 import {
   type Authenticate,
@@ -27,6 +31,8 @@ export interface CallChainOptions {
   readonly authenticate: Authenticate;
   readonly observe: Parameters<typeof createRpcObserver>[0];
   readonly config: Pick<Config, "limits" | "audit">;
+  /** Go directly around the handlers of changes. */
+  readonly changeInterceptors: readonly InterceptorFor[];
   readonly instance: { readonly instanceId: string; readonly host: string; readonly isSandbox: boolean };
   readonly logger: FastifyBaseLogger;
 }
@@ -64,6 +70,8 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const authorization = createAuthorization(options.authenticate, limits.countDenied);
   const idempotency = createIdempotency(kept);
   const isNeeded = (interceptor: Interceptor | undefined) => interceptor !== undefined;
+  const aroundHandler = (...of: Parameters<InterceptorFor>) =>
+    options.changeInterceptors.map((interceptorFor) => interceptorFor(...of));
   return {
     interceptorsFor: (method, rule) => ({
       interceptors: [
@@ -75,12 +83,14 @@ export function createCallChain(options: CallChainOptions): CallChain {
         limits.interceptor,
         assertKnownHeaders,
         audit.streamInterceptor(method, rule),
+        ...(method.methodKind === "unary" ? [] : aroundHandler(method, rule)),
       ].filter(isNeeded),
       workInterceptors: [
         recheckPermission(method, rule),
         limits.workInterceptor(method, rule),
         audit.workInterceptor(method, rule),
         idempotency(method, rule),
+        ...(method.methodKind === "unary" ? aroundHandler(method, rule) : []),
       ].filter(isNeeded),
     }),
     forwardedInterceptorsFor: (method, rule, isInContract) =>

@@ -6,6 +6,7 @@ import { authReasons } from "../domains/auth/reasons.ts";
 import { backupsDomain } from "../domains/backups/domain.ts";
 import { domains } from "../domains/domains.ts";
 import { planDomain } from "../domains/plan/domain.ts";
+import { planReasons } from "../domains/plan/reasons.ts";
 import { fleetReasons } from "../fleet/reasons.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
 import type { DocumentedReasons } from "../rpc/openapi/error-table.ts";
@@ -48,6 +49,14 @@ const ofCredentials: readonly Reason[] = [
   authReasons.CERTIFICATE_UNKNOWN,
 ];
 
+/** A rule of the configuration may require that other people approve a change. */
+const ofApprovals: readonly Reason[] = [
+  planReasons.APPROVAL_REQUIRED,
+  planReasons.PLAN_STALE,
+  planReasons.PLAN_USED,
+  planReasons.TOO_MANY_PLANS,
+];
+
 const ofStore: readonly Reason[] = [storeReasons.STORE_UNAVAILABLE, storeReasons.STORE_DAMAGED];
 
 /** The reasons that `/docs` and `/openapi.json` list, for all calls and for each method. */
@@ -70,6 +79,7 @@ function reasonsByRule(documented: DocumentedMethod): readonly Reason[] {
     ...(needsLogin && rule.role !== "viewer" ? [rpcReasons.ROLE_REQUIRED] : []),
     ...(needsLogin && !rule.ofEveryService ? [rpcReasons.SERVICE_NOT_ALLOWED] : []),
     ...(rule.mutation ? [rpcReasons.UNKNOWN_FIELD] : []),
+    ...(rule.mutation && needsLogin && rule.domain !== planDomain.name ? ofApprovals : []),
     ...(takesIdempotencyKey(documented)
       ? [rpcReasons.IDEMPOTENCY_KEY_REUSED, rpcReasons.IDEMPOTENCY_OUTCOME_UNKNOWN]
       : []),

@@ -38,6 +38,7 @@ export async function openApp(
     authenticate: auth.authenticate,
     observe: { metrics: metrics.rpc, tracing },
     config,
+    changeInterceptors: services.changeInterceptors,
     instance: { ...engine.instance, isSandbox },
     logger,
   });

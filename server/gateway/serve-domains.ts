@@ -51,6 +51,7 @@ export async function serveDomains(
     clusterSeal: createSeal(data.masterKey, "cluster"),
     planSeal: createSeal(data.masterKey, "plans"),
     planDigestKey: data.masterKey.deriveKey("plan-digest").export(),
+    approvalRules: config.approvals.rules,
     instanceId: instance.instanceId,
     host: instance.host,
     auth,

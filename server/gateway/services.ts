@@ -13,6 +13,7 @@ import type { MetricSource } from "../domain/metric-source.ts";
 import { domains, gatewayDomains, systemDomains } from "../domains/domains.ts";
 import { operationMessage } from "../domains/operations/operation-messages.ts";
 import { createStoreBackend, type StoreBackendOptions } from "../domains/system/monitoring/backend.ts";
+import type { InterceptorFor } from "../rpc/call/method-interceptors.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { methodRuleOf, storeServices } from "./method-rules.ts";
 import type { Systems } from "./systems.ts";
@@ -35,6 +36,8 @@ export interface Services {
   readonly metrics: readonly MetricSource[];
   /** Reports whether PlanService can describe what a change by the method would do. */
   isPlannable(method: DescMethod): boolean;
+  /** Go directly around the handlers of changes. */
+  readonly changeInterceptors: readonly InterceptorFor[];
   /** Starts publishing events of the systems. */
   observe(): Activity;
   /** Starts the scheduled work. It must be closed before the operations are. */
@@ -79,6 +82,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
     isPlannable: (method) =>
       planners.find(({ service }) => service.typeName === method.parent.typeName)?.plannerOf(method) !==
       undefined,
+    changeInterceptors: all.flatMap(({ changeInterceptor }) => changeInterceptor ?? []),
     observe: () => allOf(all.flatMap(({ observe }) => observe?.() ?? [])),
     beginSchedules: () => allOf(all.flatMap(({ beginSchedules }) => beginSchedules?.() ?? [])),
   };

@@ -19,13 +19,15 @@ export interface Block {
   readonly text: string;
   /** Number of the line where the block starts. */
   readonly line: number;
-  /** The comment in the line above: `run`, `run: needs TOOL` or `prints`; empty if there is none. */
+  /** The comment in the line above: `run`, `run: needs TOOL`, `prints` or `settings`; empty if there is none. */
   readonly mark: string;
 }
 
 /** Returns the fenced blocks of a page in order. */
 export function blocksOf(text: string): Block[] {
-  const fences = text.matchAll(/^(?:<!-- (run(?:: needs \w+)?|prints) -->\n)?```(\w*)\n([\s\S]*?)^```$/gm);
+  const fences = text.matchAll(
+    /^(?:<!-- (run(?:: needs \w+)?|prints|settings) -->\n)?```(\w*)\n([\s\S]*?)^```$/gm,
+  );
   return [...fences].map(({ 1: mark = "", 2: language = "", 3: body = "", index }) => ({
     language,
     text: body,

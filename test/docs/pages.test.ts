@@ -28,9 +28,11 @@ for (const page of prose.filter((name) => name !== "README.md")) {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(directory, { recursive: true }));
     const socket = join(directory, "socket");
+    const settings = blocksOf(readPage(page)).find(({ mark }) => mark === "settings");
     const { gateway, url } = await startGatewayUnderTest(
       t,
       {
+        ...(settings === undefined ? {} : (parse(settings.text) as object)),
         listen: [{ address: "127.0.0.1:0" }, { address: `unix:${socket}` }],
         cors: { origins: ["http://localhost:5173"] },
       },

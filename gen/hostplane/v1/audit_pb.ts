@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/audit.proto.
  */
 export const file_hostplane_v1_audit: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvYXVkaXQucHJvdG8SDGhvc3RwbGFuZS52MSLcAQoRTGlzdEV2ZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSKAoEZnJvbRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAUgASgJEg8KB2FkZHJlc3MYBiABKAkSCwoDcnBjGAcgASgJEhAKCHJlc291cmNlGAggASgJEg8KB291dGNvbWUYCSABKAkiVwoSTGlzdEV2ZW50c1Jlc3BvbnNlEigKBmV2ZW50cxgBIAMoCzIYLmhvc3RwbGFuZS52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL3AgoKQXVkaXRFdmVudBIQCghzZXF1ZW5jZRgBIAEoAxImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAQgASgJEhIKCmFjY291bnRfaWQYBSABKAkSEgoKY3JlZGVudGlhbBgGIAEoCRIPCgdhZGRyZXNzGAcgASgJEhAKCGxpc3RlbmVyGAggASgJEgsKA3JwYxgJIAEoCRIQCghyZXNvdXJjZRgKIAEoCRIPCgdvdXRjb21lGAsgASgJEg4KBnJlYXNvbhgMIAEoCRIUCgxvcGVyYXRpb25faWQYDSABKAkSEgoKcmVxdWVzdF9pZBgOIAEoCRIPCgdyZXF1ZXN0GA8gASgJEg0KBWNvdW50GBAgASgFEg8KB3NhbmRib3gYESABKAgSDAoEaG9zdBgSIAEoCTJkCgxBdWRpdFNlcnZpY2USVAoKTGlzdEV2ZW50cxIfLmhvc3RwbGFuZS52MS5MaXN0RXZlbnRzUmVxdWVzdBogLmhvc3RwbGFuZS52MS5MaXN0RXZlbnRzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvYXVkaXQucHJvdG8SDGhvc3RwbGFuZS52MSLcAQoRTGlzdEV2ZW50c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkSKAoEZnJvbRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAUgASgJEg8KB2FkZHJlc3MYBiABKAkSCwoDcnBjGAcgASgJEhAKCHJlc291cmNlGAggASgJEg8KB291dGNvbWUYCSABKAkiVwoSTGlzdEV2ZW50c1Jlc3BvbnNlEigKBmV2ZW50cxgBIAMoCzIYLmhvc3RwbGFuZS52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKdAwoKQXVkaXRFdmVudBIQCghzZXF1ZW5jZRgBIAEoAxImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFjdG9yGAQgASgJEhIKCmFjY291bnRfaWQYBSABKAkSEgoKY3JlZGVudGlhbBgGIAEoCRIPCgdhZGRyZXNzGAcgASgJEhAKCGxpc3RlbmVyGAggASgJEgsKA3JwYxgJIAEoCRIQCghyZXNvdXJjZRgKIAEoCRIPCgdvdXRjb21lGAsgASgJEg4KBnJlYXNvbhgMIAEoCRIUCgxvcGVyYXRpb25faWQYDSABKAkSEgoKcmVxdWVzdF9pZBgOIAEoCRIPCgdyZXF1ZXN0GA8gASgJEg0KBWNvdW50GBAgASgFEg8KB3NhbmRib3gYESABKAgSDAoEaG9zdBgSIAEoCRIPCgdwbGFuX2lkGBMgASgJEhMKC2FwcHJvdmVkX2J5GBQgAygJMmQKDEF1ZGl0U2VydmljZRJUCgpMaXN0RXZlbnRzEh8uaG9zdHBsYW5lLnYxLkxpc3RFdmVudHNSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkxpc3RFdmVudHNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Selects events. An event has to match every filter that is set.
@@ -256,6 +256,20 @@ export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
    * @generated from field: string host = 18;
    */
   host: string;
+
+  /**
+   * Saved plan that the call has applied. Empty when there is none.
+   *
+   * @generated from field: string plan_id = 19;
+   */
+  planId: string;
+
+  /**
+   * Who has approved that plan, e.g. "user/bob"; "admin-socket" if the glass was broken.
+   *
+   * @generated from field: repeated string approved_by = 20;
+   */
+  approvedBy: string[];
 };
 
 /**

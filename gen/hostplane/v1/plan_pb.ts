@@ -2,7 +2,7 @@
 // @generated from file hostplane/v1/plan.proto (package hostplane.v1, syntax proto3)
 /* eslint-disable */
 
-// Plans: a dry run of a call, which can be saved.
+// Plans: a dry run of a call, which can be saved, and approved by other people.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -14,7 +14,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/plan.proto.
  */
 export const file_hostplane_v1_plan: GenFile = /*@__PURE__*/
-  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QivAEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBRIlCgVmYWN0cxgHIAMoCzIWLmhvc3RwbGFuZS52MS5QbGFuRmFjdCI5CghQbGFuRmFjdBIQCghyZXNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgJIiwKC1BsYW5uZWRTdGVwEgwKBG5hbWUYASABKAkSDwoHY29tbWFuZBgCIAMoCSJpChFDcmVhdGVQbGFuUmVxdWVzdBIOCgZtZXRob2QYASABKAkSJwoEanNvbhgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIQCgZiaW5hcnkYAyABKAxIAEIJCgdyZXF1ZXN0IjsKEkNyZWF0ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSI4Cg9HZXRQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4iOQoQTGlzdFBsYW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJUChFMaXN0UGxhbnNSZXNwb25zZRImCgVwbGFucxgBIAMoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIh8KEURlbGV0ZVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIhQKEkRlbGV0ZVBsYW5SZXNwb25zZSIeChBBcHBseVBsYW5SZXF1ZXN0EgoKAmlkGAEgASgJIn4KEUFwcGx5UGxhblJlc3BvbnNlEiUKBHBsYW4YASABKAsyFy5ob3N0cGxhbmUudjEuU2F2ZWRQbGFuEikKCHJlc3BvbnNlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIXCg9yZXNwb25zZV9iaW5hcnkYAyABKAwi1QIKCVNhdmVkUGxhbhIKCgJpZBgBIAEoCRIOCgZtZXRob2QYAiABKAkSKAoHcmVxdWVzdBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSDgoGZGlnZXN0GAQgASgJEigKBHBsYW4YBSABKAsyGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlEg0KBWFjdG9yGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKBXN0YXRlGAkgASgOMhwuaG9zdHBsYW5lLnYxLlNhdmVkUGxhblN0YXRlEhUKDXN0YWxlX2JlY2F1c2UYCiABKAkSFQoNb3BlcmF0aW9uX2lkcxgLIAMoCSqmAQoOU2F2ZWRQbGFuU3RhdGUSIAocU0FWRURfUExBTl9TVEFURV9VTlNQRUNJRklFRBAAEhkKFVNBVkVEX1BMQU5fU1RBVEVfT1BFThABEh0KGVNBVkVEX1BMQU5fU1RBVEVfQVBQTFlJTkcQAhIcChhTQVZFRF9QTEFOX1NUQVRFX0FQUExJRUQQAxIaChZTQVZFRF9QTEFOX1NUQVRFX1NUQUxFEAQy4QMKC1BsYW5TZXJ2aWNlEkIKBFBsYW4SGS5ob3N0cGxhbmUudjEuUGxhblJlcXVlc3QaGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlIgOQAgESTwoKQ3JlYXRlUGxhbhIfLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVzcG9uc2USSwoHR2V0UGxhbhIcLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVxdWVzdBodLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVzcG9uc2UiA5ACARJRCglMaXN0UGxhbnMSHi5ob3N0cGxhbmUudjEuTGlzdFBsYW5zUmVxdWVzdBofLmhvc3RwbGFuZS52MS5MaXN0UGxhbnNSZXNwb25zZSIDkAIBEk8KCkRlbGV0ZVBsYW4SHy5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlcXVlc3QaIC5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlc3BvbnNlEkwKCUFwcGx5UGxhbhIeLmhvc3RwbGFuZS52MS5BcHBseVBsYW5SZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkFwcGx5UGxhblJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("Chdob3N0cGxhbmUvdjEvcGxhbi5wcm90bxIMaG9zdHBsYW5lLnYxImMKC1BsYW5SZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRInCgRqc29uGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAEhAKBmJpbmFyeRgDIAEoDEgAQgkKB3JlcXVlc3QivAEKDFBsYW5SZXNwb25zZRIMCgRraW5kGAEgASgJEhAKCHJlc291cmNlGAIgASgJEg8KB2NoYW5nZXMYAyADKAkSDgoGbG9zc2VzGAQgAygJEigKBXN0ZXBzGAUgAygLMhkuaG9zdHBsYW5lLnYxLlBsYW5uZWRTdGVwEhoKEnBvaW50X29mX25vX3JldHVybhgGIAEoBRIlCgVmYWN0cxgHIAMoCzIWLmhvc3RwbGFuZS52MS5QbGFuRmFjdCI5CghQbGFuRmFjdBIQCghyZXNvdXJjZRgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBXZhbHVlGAMgASgJIiwKC1BsYW5uZWRTdGVwEgwKBG5hbWUYASABKAkSDwoHY29tbWFuZBgCIAMoCSJpChFDcmVhdGVQbGFuUmVxdWVzdBIOCgZtZXRob2QYASABKAkSJwoEanNvbhgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABIQCgZiaW5hcnkYAyABKAxIAEIJCgdyZXF1ZXN0IjsKEkNyZWF0ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIcCg5HZXRQbGFuUmVxdWVzdBIKCgJpZBgBIAEoCSI4Cg9HZXRQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4iSgoQTGlzdFBsYW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIPCgd3YWl0aW5nGAMgASgIIlQKEUxpc3RQbGFuc1Jlc3BvbnNlEiYKBXBsYW5zGAEgAygLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiHwoRRGVsZXRlUGxhblJlcXVlc3QSCgoCaWQYASABKAkiFAoSRGVsZXRlUGxhblJlc3BvbnNlIh4KEEFwcGx5UGxhblJlcXVlc3QSCgoCaWQYASABKAkifgoRQXBwbHlQbGFuUmVzcG9uc2USJQoEcGxhbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5TYXZlZFBsYW4SKQoIcmVzcG9uc2UYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhcKD3Jlc3BvbnNlX2JpbmFyeRgDIAEoDCIgChJBcHByb3ZlUGxhblJlcXVlc3QSCgoCaWQYASABKAkiPAoTQXBwcm92ZVBsYW5SZXNwb25zZRIlCgRwbGFuGAEgASgLMhcuaG9zdHBsYW5lLnYxLlNhdmVkUGxhbiIvChFCcmVha0dsYXNzUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZyZWFzb24YAiABKAkiOwoSQnJlYWtHbGFzc1Jlc3BvbnNlEiUKBHBsYW4YASABKAsyFy5ob3N0cGxhbmUudjEuU2F2ZWRQbGFuIrQDCglTYXZlZFBsYW4SCgoCaWQYASABKAkSDgoGbWV0aG9kGAIgASgJEigKB3JlcXVlc3QYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBmRpZ2VzdBgEIAEoCRIoCgRwbGFuGAUgASgLMhouaG9zdHBsYW5lLnYxLlBsYW5SZXNwb25zZRINCgVhY3RvchgGIAEoCRIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgVzdGF0ZRgJIAEoDjIcLmhvc3RwbGFuZS52MS5TYXZlZFBsYW5TdGF0ZRIVCg1zdGFsZV9iZWNhdXNlGAogASgJEhUKDW9wZXJhdGlvbl9pZHMYCyADKAkSGgoScmVxdWlyZWRfYXBwcm92YWxzGAwgASgFEi0KCWFwcHJvdmFscxgNIAMoCzIaLmhvc3RwbGFuZS52MS5QbGFuQXBwcm92YWwSEgoKYXBwcm92YWJsZRgOIAEoCCJhCgxQbGFuQXBwcm92YWwSDQoFYWN0b3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhoKEmJyZWFrX2dsYXNzX3JlYXNvbhgDIAEoCSqmAQoOU2F2ZWRQbGFuU3RhdGUSIAocU0FWRURfUExBTl9TVEFURV9VTlNQRUNJRklFRBAAEhkKFVNBVkVEX1BMQU5fU1RBVEVfT1BFThABEh0KGVNBVkVEX1BMQU5fU1RBVEVfQVBQTFlJTkcQAhIcChhTQVZFRF9QTEFOX1NUQVRFX0FQUExJRUQQAxIaChZTQVZFRF9QTEFOX1NUQVRFX1NUQUxFEAQyhgUKC1BsYW5TZXJ2aWNlEkIKBFBsYW4SGS5ob3N0cGxhbmUudjEuUGxhblJlcXVlc3QaGi5ob3N0cGxhbmUudjEuUGxhblJlc3BvbnNlIgOQAgESTwoKQ3JlYXRlUGxhbhIfLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVQbGFuUmVzcG9uc2USSwoHR2V0UGxhbhIcLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVxdWVzdBodLmhvc3RwbGFuZS52MS5HZXRQbGFuUmVzcG9uc2UiA5ACARJRCglMaXN0UGxhbnMSHi5ob3N0cGxhbmUudjEuTGlzdFBsYW5zUmVxdWVzdBofLmhvc3RwbGFuZS52MS5MaXN0UGxhbnNSZXNwb25zZSIDkAIBEk8KCkRlbGV0ZVBsYW4SHy5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlcXVlc3QaIC5ob3N0cGxhbmUudjEuRGVsZXRlUGxhblJlc3BvbnNlEkwKCUFwcGx5UGxhbhIeLmhvc3RwbGFuZS52MS5BcHBseVBsYW5SZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkFwcGx5UGxhblJlc3BvbnNlElIKC0FwcHJvdmVQbGFuEiAuaG9zdHBsYW5lLnYxLkFwcHJvdmVQbGFuUmVxdWVzdBohLmhvc3RwbGFuZS52MS5BcHByb3ZlUGxhblJlc3BvbnNlEk8KCkJyZWFrR2xhc3MSHy5ob3N0cGxhbmUudjEuQnJlYWtHbGFzc1JlcXVlc3QaIC5ob3N0cGxhbmUudjEuQnJlYWtHbGFzc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * The call to plan.
@@ -308,11 +308,18 @@ export type ListPlansRequest = Message<"hostplane.v1.ListPlansRequest"> & {
   pageSize: number;
 
   /**
-   * next_page_token of the previous page; empty for the first.
+   * next_page_token of the previous page; empty for the first. Repeat the filter of the first page with it.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Only plans that can be applied as soon as missing approvals are given.
+   *
+   * @generated from field: bool waiting = 3;
+   */
+  waiting: boolean;
 };
 
 /**
@@ -443,6 +450,97 @@ export const ApplyPlanResponseSchema: GenMessage<ApplyPlanResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_plan, 13);
 
 /**
+ * The plan to approve.
+ *
+ * @generated from message hostplane.v1.ApprovePlanRequest
+ */
+export type ApprovePlanRequest = Message<"hostplane.v1.ApprovePlanRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ApprovePlanRequest.
+ * Use `create(ApprovePlanRequestSchema)` to create a new message.
+ */
+export const ApprovePlanRequestSchema: GenMessage<ApprovePlanRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 14);
+
+/**
+ * The plan is approved.
+ *
+ * @generated from message hostplane.v1.ApprovePlanResponse
+ */
+export type ApprovePlanResponse = Message<"hostplane.v1.ApprovePlanResponse"> & {
+  /**
+   * With the approval.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.ApprovePlanResponse.
+ * Use `create(ApprovePlanResponseSchema)` to create a new message.
+ */
+export const ApprovePlanResponseSchema: GenMessage<ApprovePlanResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 15);
+
+/**
+ * The plan to apply without the missing approvals.
+ *
+ * @generated from message hostplane.v1.BreakGlassRequest
+ */
+export type BreakGlassRequest = Message<"hostplane.v1.BreakGlassRequest"> & {
+  /**
+   * ID of the plan.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Why it cannot wait, for the audit log: 1 to 500 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message hostplane.v1.BreakGlassRequest.
+ * Use `create(BreakGlassRequestSchema)` to create a new message.
+ */
+export const BreakGlassRequestSchema: GenMessage<BreakGlassRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 16);
+
+/**
+ * The plan can be applied.
+ *
+ * @generated from message hostplane.v1.BreakGlassResponse
+ */
+export type BreakGlassResponse = Message<"hostplane.v1.BreakGlassResponse"> & {
+  /**
+   * As if it were approved.
+   *
+   * @generated from field: hostplane.v1.SavedPlan plan = 1;
+   */
+  plan?: SavedPlan | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.BreakGlassResponse.
+ * Use `create(BreakGlassResponseSchema)` to create a new message.
+ */
+export const BreakGlassResponseSchema: GenMessage<BreakGlassResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 17);
+
+/**
  * A plan that is saved with its request.
  *
  * @generated from message hostplane.v1.SavedPlan
@@ -525,6 +623,27 @@ export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
    * @generated from field: repeated string operation_ids = 11;
    */
   operationIds: string[];
+
+  /**
+   * How many approvals of other people it needs before it can be applied. 0: none.
+   *
+   * @generated from field: int32 required_approvals = 12;
+   */
+  requiredApprovals: number;
+
+  /**
+   * The approvals, in the order in which they were given.
+   *
+   * @generated from field: repeated hostplane.v1.PlanApproval approvals = 13;
+   */
+  approvals: PlanApproval[];
+
+  /**
+   * Whether it waits for an approval that the caller of this method may give.
+   *
+   * @generated from field: bool approvable = 14;
+   */
+  approvable: boolean;
 };
 
 /**
@@ -532,7 +651,42 @@ export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
  * Use `create(SavedPlanSchema)` to create a new message.
  */
 export const SavedPlanSchema: GenMessage<SavedPlan> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_plan, 14);
+  messageDesc(file_hostplane_v1_plan, 18);
+
+/**
+ * An approval of a saved plan.
+ *
+ * @generated from message hostplane.v1.PlanApproval
+ */
+export type PlanApproval = Message<"hostplane.v1.PlanApproval"> & {
+  /**
+   * Who has approved it, e.g. "user/bob".
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Set if it stands for all missing approvals: why the glass was broken.
+   *
+   * @generated from field: string break_glass_reason = 3;
+   */
+  breakGlassReason: string;
+};
+
+/**
+ * Describes the message hostplane.v1.PlanApproval.
+ * Use `create(PlanApprovalSchema)` to create a new message.
+ */
+export const PlanApprovalSchema: GenMessage<PlanApproval> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_plan, 19);
 
 /**
  * What has become of a saved plan.
@@ -548,7 +702,7 @@ export const SavedPlanState = {
   UNSPECIFIED: 0,
 
   /**
-   * It can be applied.
+   * It can be applied, as soon as it has the required approvals.
    *
    * @generated from enum value: SAVED_PLAN_STATE_OPEN = 1;
    */
@@ -618,7 +772,8 @@ export const PlanService: GenService<{
     output: typeof CreatePlanResponseSchema;
   },
   /**
-   * Returns a saved plan of the caller. An admin sees the plans of all callers. Fails with PLAN_NOT_FOUND.
+   * Returns a saved plan: one of the caller, or one that needs the approval of other people and whose method the caller
+   * may call. An admin sees the plans of all callers. Fails with PLAN_NOT_FOUND.
    *
    * @generated from rpc hostplane.v1.PlanService.GetPlan
    */
@@ -628,7 +783,7 @@ export const PlanService: GenService<{
     output: typeof GetPlanResponseSchema;
   },
   /**
-   * Lists the saved plans of the caller, newest first. An admin sees the plans of all callers.
+   * Lists the saved plans that GetPlan returns to the caller, newest first.
    *
    * @generated from rpc hostplane.v1.PlanService.ListPlans
    */
@@ -651,8 +806,9 @@ export const PlanService: GenService<{
    * Makes the call of a saved plan of the caller, exactly as planned. Immediately before the first change everything is
    * checked again: if the call would do anything else, it fails with PLAN_STALE, which names what has changed, and the
    * plan can no longer be applied. A durable operation checks this in its own first step, and then fails with
-   * PLAN_STALE. The id is the idempotency key: applying a plan again returns the same result. Fails with PLAN_NOT_FOUND
-   * and, if another gateway or connection has applied the plan, with PLAN_USED.
+   * PLAN_STALE. The id is the idempotency key: applying a plan again returns the same result. Fails with PLAN_NOT_FOUND,
+   * with APPROVAL_REQUIRED while approvals are missing, and, if another gateway or connection has applied the plan, with
+   * PLAN_USED.
    *
    * @generated from rpc hostplane.v1.PlanService.ApplyPlan
    */
@@ -660,6 +816,30 @@ export const PlanService: GenService<{
     methodKind: "unary";
     input: typeof ApplyPlanRequestSchema;
     output: typeof ApplyPlanResponseSchema;
+  },
+  /**
+   * Approves a saved plan of another caller. The caller must be a user who may call the method of the plan. An approval
+   * that is given again counts once. Fails with PLAN_NOT_FOUND, with APPROVAL_NOT_ALLOWED for the caller's own plan and
+   * for a caller that is no user, with APPROVAL_NOT_NEEDED, and with PLAN_USED or PLAN_STALE for a plan that can no
+   * longer be applied.
+   *
+   * @generated from rpc hostplane.v1.PlanService.ApprovePlan
+   */
+  approvePlan: {
+    methodKind: "unary";
+    input: typeof ApprovePlanRequestSchema;
+    output: typeof ApprovePlanResponseSchema;
+  },
+  /**
+   * Lets a saved plan be applied although approvals are missing, in an emergency. Only at the admin socket of the
+   * gateway that has the plan. The call has its own event, and its reason is in the audit log. Fails as ApprovePlan does.
+   *
+   * @generated from rpc hostplane.v1.PlanService.BreakGlass
+   */
+  breakGlass: {
+    methodKind: "unary";
+    input: typeof BreakGlassRequestSchema;
+    output: typeof BreakGlassResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_plan, 0);

@@ -29,12 +29,14 @@ export interface Command {
   readonly isOffline: boolean;
   /** The RPC; undefined for a command that makes several calls. */
   readonly method: Method | undefined;
-  /** Asks before it runs, and shows the plan. */
+  /** Asks before it runs, and shows the plan, or the lines of `preview`. */
   readonly destroys: boolean;
   /** Whether the gateway can plan the RPC, for `--dry-run`. */
   readonly isPlannable: boolean;
   request(values: object): Promise<object> | object;
   readonly rendering: Rendering;
+  /** Returns what is shown before it asks; undefined: the plan of the RPC. */
+  readonly preview: ((session: Session, values: object) => Promise<readonly string[]>) | undefined;
   readonly watch: Watch | undefined;
   /** Returns the command that runs in place of this one for some values. */
   instead(values: object): Command | undefined;
@@ -155,7 +157,9 @@ interface Row<Of extends Parameters, Input extends DescMessage> {
   readonly request?: (values: Values<Of>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
   readonly destroys?: boolean;
   readonly isPlannable?: boolean;
+  readonly preview?: (session: Session, values: Values<Of>) => Promise<readonly string[]>;
   readonly watch?: Watch;
+  readonly instead?: (values: Values<Of>) => Command | undefined;
 }
 
 type None = Readonly<Record<never, never>>;
@@ -240,7 +244,6 @@ export function stream<
   row: Row<Of, Input> &
     StreamRendering<Output> & {
       readonly method: DescMethodServerStreaming<Input, Output>;
-      readonly instead?: (values: Values<Of>) => Command | undefined;
     },
 ): Command {
   return command("stream", row);
@@ -269,6 +272,7 @@ function command(
     destroys: false,
     isPlannable: true,
     request: (values: object) => (method === undefined ? {} : requestFromValues(method.input, values)),
+    preview: undefined,
     watch: undefined,
     instead: () => undefined,
   };

@@ -35,11 +35,13 @@ export function createAuditLog(
     ...facts,
     ...(call.fleetHost === undefined ? {} : { host: call.fleetHost }),
   });
-  const outcomeRow = ({ code, reason, resource, operationId, fleetHost }: AuditedOutcome): AuditOutcome => ({
-    code,
-    reason: reason ?? null,
+  const outcomeRow = ({ resource, operationId, fleetHost, ...outcome }: AuditedOutcome): AuditOutcome => ({
+    code: outcome.code,
+    reason: outcome.reason ?? null,
     resource: resource === undefined ? null : storable(resource),
     operation_id: operationId ?? null,
+    ...(outcome.planId === undefined ? {} : { plan_id: outcome.planId }),
+    ...(outcome.approvedBy === undefined ? {} : { approved_by_json: JSON.stringify(outcome.approvedBy) }),
     ...(fleetHost === undefined ? {} : { host: fleetHost }),
   });
 

@@ -41,5 +41,7 @@ function eventMessage(row: EventRow): MessageInitShape<typeof AuditEventSchema> 
     count: row.count,
     sandbox: row.backend === "sandbox",
     host: row.host,
+    planId: row.plan_id ?? "",
+    approvedBy: row.approved_by_json === null ? [] : JSON.parse(row.approved_by_json),
   };
 }

@@ -7,19 +7,17 @@ import {
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
-import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { AppliedPlan } from "../../rpc/call/applied-plan.ts";
 import type { Call, Output } from "../../rpc/call/call.ts";
 import type { Exchange } from "../../rpc/call/exchange.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { RoutedCall } from "../../rpc/call/routed-call.ts";
 import type { Route } from "../../rpc/call/router.ts";
-import { infraErrorFrom } from "../../rpc/errors/connect-error.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
-import { planDifferences } from "./plan-differences.ts";
-import { isRefusal, planStale } from "./plan-stale.ts";
-import { savedMutationFrom } from "./saved-mutation.ts";
-import type { OpenedPlan, SavedPlan, SavedPlans } from "./saved-plans.ts";
+import { assertSavable } from "./assert-savable.ts";
+import { createPlanAttempt } from "./plan-attempt.ts";
+import type { OpenedPlan, SavedPlan } from "./saved-plan.ts";
+import type { SavedPlans } from "./saved-plans.ts";
 
 export interface ApplyPlanOptions {
   readonly savedPlans: Pick<SavedPlans, "begin" | "end">;
@@ -37,83 +35,32 @@ export interface AppliedResult {
 
 /**
  * Makes the call of a saved plan, as another call of the same caller: it has its own line in the log and in the audit log.
- * @throws InfraError PLAN_STALE, PLAN_NOT_FOUND, PLAN_USED, and the errors of the planned method. An error that has changed nothing
+ * @throws InfraError APPROVAL_REQUIRED, NOT_SAVABLE, PLAN_STALE, PLAN_NOT_FOUND, PLAN_USED, and the errors of the planned method. An error that has changed nothing
  * leaves the plan open
  */
 export type ApplyPlan = (id: string, call: Call) => Promise<AppliedResult>;
 
 export function createApplyPlan({ savedPlans, routeOf, log }: ApplyPlanOptions): ApplyPlan {
-  /** Records that the plan is stale. Returns the error. */
-  async function ended(id: string, because: string, cause?: unknown): Promise<InfraError> {
-    await savedPlans.end(id, { state: "stale", because });
-    return planStale(id, because, cause);
-  }
-
-  /** Returns the error to report after the planned call has failed, and records what has become of the plan. */
-  async function afterFailure(id: string, attempt: Attempt, thrown: unknown): Promise<InfraError> {
-    const error = infraErrorFrom(thrown);
-    if (attempt.differences !== "") {
-      return ended(id, attempt.differences);
-    }
-    const operationId = attempt.inner.operationId();
-    const effect = error.effect ?? (operationId === undefined ? "none" : "possible");
-    // Also after the comparison: the system itself may have moved before the first command.
-    if (effect === "none" && isRefusal(error)) {
-      return ended(id, error.message, error);
-    }
-    await savedPlans.end(id, effect === "none" ? { state: "open" } : { state: "applied", operationId });
-    return error.withEffect(effect);
-  }
-
   return async (id, call) => {
     const opened = await savedPlans.begin(id, call);
+    const attempt = createPlanAttempt(opened.plan, savedPlans);
     const route = routeOf(methodPathOf(opened.method));
     if (route === undefined) {
-      throw await ended(id, `this version of the gateway has no ${methodPathOf(opened.method)}`);
+      throw await attempt.fail(new TypeError(`no route to ${methodPathOf(opened.method)}`), undefined);
     }
-    const attempt = beginAttempt(opened, route, call);
+    const inner = route.begin(exchangeOf(route, opened, call, attempt.appliedPlan));
     let output: Output;
     try {
-      output = await outputOf(route, attempt, call, log);
+      output = await outputOf(route, inner, call, log);
     } catch (thrown) {
-      throw await afterFailure(id, attempt, thrown);
+      throw await attempt.fail(thrown, inner.operationId());
     }
-    const { inner } = attempt;
     const operationId = inner.operationId();
     if (operationId !== undefined) {
       call.noteOperation(operationId);
     }
-    if (!attempt.isSame) {
-      throw await ended(id, "the call would change nothing");
-    }
-    const plan = await savedPlans.end(id, { state: "applied", operationId });
-    return { plan: plan ?? opened.plan, response: responseOf(route, output) };
+    return { plan: await attempt.succeed(operationId), response: responseOf(route, output) };
   };
-}
-
-/** One run of the planned call. */
-interface Attempt {
-  readonly inner: RoutedCall;
-  /** Whether the call was compared with the plan, and does the same. */
-  isSame: boolean;
-  /** What differs; empty before the comparison. */
-  differences: string;
-}
-
-function beginAttempt({ plan, request, lvmd }: OpenedPlan, route: Route, call: Call): Attempt {
-  const state = { isSame: false, differences: "" };
-  const appliedPlan: AppliedPlan = {
-    id: plan.id,
-    assertSame(mutation) {
-      state.differences = planDifferences(plan.mutation, savedMutationFrom(mutation));
-      if (state.differences !== "") {
-        throw planStale(plan.id, state.differences);
-      }
-      state.isSame = true;
-    },
-  };
-  const exchange = exchangeOf(route, request, call, lvmd, appliedPlan);
-  return Object.assign(state, { inner: route.begin(exchange) });
 }
 
 /** Headers of the call that applies the plan that the planned call does not have. */
@@ -122,9 +69,8 @@ const ownHeaders = /^(content-|connect-|grpc-|idempotency-key$)/;
 /** Carries the planned call, with the credentials of the caller that applies the plan. */
 function exchangeOf(
   { method }: Route,
-  request: Message,
+  { request, lvmd }: OpenedPlan,
   call: Call,
-  lvmd: OpenedPlan["lvmd"],
   appliedPlan: AppliedPlan,
 ): Exchange {
   return {
@@ -145,12 +91,13 @@ function exchangeOf(
 /** Makes the call. Of a stream it returns the first message, which follows the beginning of the operation. */
 async function outputOf(
   route: Route,
-  { inner }: Attempt,
+  inner: RoutedCall,
   call: Call,
   log: ApplyPlanOptions["log"],
 ): Promise<Output> {
   let isStreaming = false;
   try {
+    assertSavable(route);
     const refusal = listenerRefusalOf(route.method.parent, call.peer.listener, call.peer.services);
     if (refusal !== undefined) {
       throw refusal;

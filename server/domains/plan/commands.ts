@@ -11,14 +11,15 @@ import {
 import { change, list, type Noun, show } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
 import { followOperation } from "../../cli/table/follow-operation.ts";
-import { argument, file, nameOf, optionalArgument, word } from "../../cli/table/parameter.ts";
+import { argument, file, flag, nameOf, optionalArgument, word } from "../../cli/table/parameter.ts";
 import { planLines } from "../../cli/table/plan-text.ts";
 import { type Reference, uuid } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import { UsageError } from "../../cli/table/usage-error.ts";
 import type { View } from "../../cli/table/view.ts";
 
-const plans: Reference = {
+/** Saved plans that the caller sees. */
+export const plans: Reference = {
   noun: "plan",
   fullId: uuid,
   async list(session) {
@@ -62,7 +63,9 @@ export const planNoun: Noun = {
     }),
     list({
       name: "list",
-      summary: "list your saved plans, newest first; an admin's list has the plans of all callers",
+      summary:
+        "list your saved plans, and those that you may approve, newest first; an admin's list has all plans",
+      parameters: { waiting: flag("only plans that wait for an approval") },
       method: PlanService.method.listPlans,
       schema: SavedPlanSchema,
       items: (response) => response.plans,
@@ -71,9 +74,11 @@ export const planNoun: Noun = {
         KIND: ({ plan }) => plan?.kind ?? "",
         RESOURCE: ({ plan }) => plan?.resource ?? "",
         STATE: ({ state }) => enumText(SavedPlanStateSchema, state),
+        APPROVALS: approvalCount,
         ACTOR: "actor",
         EXPIRES: "expiresAt",
       },
+      optionalColumns: ["APPROVALS"],
     }),
     show({
       name: "show",
@@ -114,7 +119,8 @@ export const planNoun: Noun = {
   ],
 };
 
-function savedPlanView({ plan, ...saved }: SavedPlan): View {
+/** Formats a saved plan. */
+export function savedPlanView({ plan, ...saved }: SavedPlan): View {
   const facts: [string, string][] = [
     ["id", saved.id],
     ["method", saved.method],
@@ -122,12 +128,34 @@ function savedPlanView({ plan, ...saved }: SavedPlan): View {
     ["digest", saved.digest],
     ["state", enumText(SavedPlanStateSchema, saved.state)],
     ["stale because", saved.staleBecause],
+    ["approvals", approvalText(saved)],
     ["operations", saved.operationIds.join(", ")],
     ["actor", saved.actor],
     ["created", timeText(saved.createdAt)],
     ["expires", timeText(saved.expiresAt)],
   ];
   return { lines: plan === undefined ? [] : planLines(plan), facts };
+}
+
+type Approvals = Pick<SavedPlan, "requiredApprovals" | "approvals">;
+
+/** Returns how many approvals are missing: none once the glass is broken. */
+export function missingApprovals({ requiredApprovals, approvals }: Approvals): number {
+  const isGlassBroken = approvals.some(({ breakGlassReason }) => breakGlassReason !== "");
+  return isGlassBroken ? 0 : Math.max(requiredApprovals - approvals.length, 0);
+}
+
+function approvalCount(plan: Approvals): string {
+  const { requiredApprovals: required } = plan;
+  return required === 0 ? "" : `${required - missingApprovals(plan)} of ${required}`;
+}
+
+function approvalText(plan: Approvals): string {
+  const given = plan.approvals.map(({ actor, at, breakGlassReason }) => {
+    const why = breakGlassReason === "" ? "" : `, who broke the glass: ${JSON.stringify(breakGlassReason)}`;
+    return `${actor} at ${timeText(at)}${why}`;
+  });
+  return [approvalCount(plan), ...given].filter((text) => text !== "").join("; ");
 }
 
 async function plannedCallFrom({

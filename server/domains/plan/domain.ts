@@ -8,6 +8,15 @@ import { planReasons } from "./reasons.ts";
 const change = { role: "operator", ofEveryService: true } as const;
 const read = { role: "viewer", ofEveryService: true, get: false, cache: false } as const;
 
+const { PLAN_NOT_FOUND, PLAN_STALE, PLAN_USED } = planReasons;
+const approvalReasons = [
+  PLAN_NOT_FOUND,
+  PLAN_STALE,
+  PLAN_USED,
+  planReasons.APPROVAL_NOT_ALLOWED,
+  planReasons.APPROVAL_NOT_NEEDED,
+];
+
 /** Plans of the changes of all domains. */
 export const planDomain = defineGatewayDomain({
   name: "plan",
@@ -21,15 +30,26 @@ export const planDomain = defineGatewayDomain({
         ListPlans: read,
         DeletePlan: change,
         ApplyPlan: { ...change, idempotencyField: "id" },
+        ApprovePlan: change,
+        BreakGlass: { role: "admin" },
       },
       reasons: {
         CreatePlan: [planReasons.NOT_SAVABLE, planReasons.TOO_MANY_PLANS],
-        GetPlan: [planReasons.PLAN_NOT_FOUND],
-        DeletePlan: [planReasons.PLAN_NOT_FOUND],
-        ApplyPlan: [planReasons.PLAN_NOT_FOUND, planReasons.PLAN_STALE, planReasons.PLAN_USED],
+        GetPlan: [PLAN_NOT_FOUND],
+        DeletePlan: [PLAN_NOT_FOUND],
+        ApplyPlan: [
+          PLAN_NOT_FOUND,
+          PLAN_STALE,
+          PLAN_USED,
+          planReasons.NOT_SAVABLE,
+          planReasons.APPROVAL_REQUIRED,
+        ],
+        ApprovePlan: approvalReasons,
+        BreakGlass: approvalReasons,
       },
     },
   ],
+  hasEvents: true,
   reasons: {
     tables: [planReasons],
     every: [

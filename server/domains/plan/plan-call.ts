@@ -39,7 +39,9 @@ export type CallToPlan = Pick<PlanRequest | CreatePlanRequest, "method" | "reque
  */
 export interface PlanCall {
   /** @throws InfraError INVALID_FIELD, NOT_ON_HOSTS, and those of a caller that may not call the method */
-  assertMethod(request: CallToPlan, call: Call): PlannedMethod;
+  assertMethod(request: Pick<CallToPlan, "method">, call: Pick<Call, "caller" | "peer">): PlannedMethod;
+  /** Reports whether a method has a plan, and the caller may call it. */
+  mayCall(method: DescMethod, call: Pick<Call, "caller" | "peer">): boolean;
   /** @throws InfraError NOT_PLANNABLE, and the errors of the call */
   plan(method: PlannedMethod, request: CallToPlan, call: Call): Promise<PlannedCall>;
 }
@@ -61,7 +63,7 @@ export function methodsByPath(services: readonly DescService[]): ReadonlyMap<str
 
 export function createPlanCall(options: PlanCallOptions): PlanCall {
   const { methods, plannerOf } = options;
-  return {
+  const planCall: PlanCall = {
     assertMethod({ method: path }, call) {
       const method = methods.get(path.replace(/^\//, ""));
       if (method === undefined) {
@@ -81,6 +83,17 @@ export function createPlanCall(options: PlanCallOptions): PlanCall {
       return { method, rule };
     },
 
+    mayCall(method, call) {
+      if (!options.ruleOf(method).mutation || plannerOf(method) === undefined) {
+        return false;
+      }
+      try {
+        return planCall.assertMethod({ method: methodPathOf(method) }, call) !== undefined;
+      } catch {
+        return false;
+      }
+    },
+
     async plan({ method, rule }, { request: planned }, call) {
       const request = parsePlannedRequest(method.input, planned);
       const planner = plannerOf(method);
@@ -90,6 +103,7 @@ export function createPlanCall(options: PlanCallOptions): PlanCall {
       return { method, rule, request, mutation: await planner(request, call) };
     },
   };
+  return planCall;
 }
 
 function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError {

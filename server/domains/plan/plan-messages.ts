@@ -6,7 +6,7 @@ import {
   SavedPlanState,
 } from "../../../gen/hostplane/v1/plan_pb.ts";
 import type { SavedMutation } from "./saved-mutation.ts";
-import type { SavedPlan } from "./saved-plans.ts";
+import type { SavedPlan } from "./saved-plan.ts";
 
 /** Converts a plan to its message. */
 export function planMessage({
@@ -29,8 +29,14 @@ export function planMessage({
   };
 }
 
-/** Converts a saved plan to its message, which has no secrets. */
-export function savedPlanMessage(plan: SavedPlan): MessageInitShape<typeof SavedPlanSchema> {
+/**
+ * Converts a saved plan to its message, which has no secrets.
+ * @param approvable whether the caller may approve it
+ */
+export function savedPlanMessage(
+  plan: SavedPlan,
+  approvable: boolean,
+): MessageInitShape<typeof SavedPlanSchema> {
   const { id, method, digest, actor } = plan;
   return {
     id,
@@ -45,6 +51,13 @@ export function savedPlanMessage(plan: SavedPlan): MessageInitShape<typeof Saved
     staleBecause: plan.staleBecause,
     // As `Call.noteOperation` has them.
     operationIds: plan.operationId?.split(",") ?? [],
+    requiredApprovals: plan.requiredApprovals,
+    approvals: plan.approvals.map(({ actor: by, atMs, breakGlassReason }) => ({
+      actor: by,
+      at: timestampFromMs(atMs),
+      breakGlassReason: breakGlassReason ?? "",
+    })),
+    approvable,
   };
 }
 

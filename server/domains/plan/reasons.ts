@@ -36,4 +36,21 @@ export const planReasons = defineReasons({
     meaning:
       "The plan is being applied or was applied, and its result is no longer known; GetPlan shows its operation.",
   },
+  APPROVAL_REQUIRED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "A rule of the configuration requires that other people approve this change. The metadata has the id of its plan (`plan`) and the number of missing approvals (`missingApprovals`). Once they are given, apply the plan, or repeat the call.",
+  },
+  APPROVAL_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning:
+      "The caller may not approve this plan: it has proposed the plan itself, or it is no user. The glass can be broken at the admin socket only.",
+  },
+  APPROVAL_NOT_NEEDED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The plan needs no approval.",
+  },
 });

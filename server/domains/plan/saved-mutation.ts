@@ -45,3 +45,8 @@ export function digestOf(
     .update(request)
     .digest("hex");
 }
+
+/** Returns the digest of a method and its request, as `digestOf`. */
+export function requestDigestOf(key: Uint8Array, method: string, request: Uint8Array): string {
+  return createHmac("sha256", key).update(`request ${method}\0`).update(request).digest("hex");
+}

@@ -2,76 +2,64 @@ import { randomUUID } from "node:crypto";
 import { type DescMethod, fromBinary, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
-import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
+import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { withoutSecrets } from "../../rpc/call/secret-fields.ts";
 import { canonicalBytes } from "../../rpc/interceptors/canonical-bytes.ts";
 import type { Store } from "../../store/store.ts";
+import { approvalRequired } from "./approval-required.ts";
+import type { ApprovalRules } from "./approval-rules.ts";
 import type { PlannedCall } from "./plan-call.ts";
-import { planResource, planStale } from "./plan-stale.ts";
+import { planStale } from "./plan-stale.ts";
 import { planReasons } from "./reasons.ts";
-import { digestOf, type SavedMutation, savedMutationFrom } from "./saved-mutation.ts";
-import type { PlanEnd, SavedPlanRow } from "./store/transactions.ts";
+import { digestOf, requestDigestOf, type SavedMutation, savedMutationFrom } from "./saved-mutation.ts";
+import {
+  type OpenedPlan,
+  type PlannedRequest,
+  type PlanOwner,
+  parsePlanId,
+  planNotFound,
+  planOwnerOf,
+  planUsed,
+  type SavedPlan,
+  savedPlanFromRecord,
+} from "./saved-plan.ts";
+import type { PlanRecord, SavedPlanRow } from "./store/plan-record.ts";
+import type { PlanLimits } from "./store/plans.ts";
+import type { NewApproval, PlanEnd } from "./store/use.ts";
 
-/** A plan that is saved with its request. Times are milliseconds of the store's clock. */
-export interface SavedPlan {
-  readonly id: string;
-  readonly actor: string;
-  /** `package.Service/Method`. */
-  readonly method: string;
-  /** The request without its secrets. */
-  readonly requestJson: string;
-  readonly mutation: SavedMutation;
-  readonly digest: string;
-  readonly state: SavedPlanState;
-  /** Why it cannot be applied; empty unless it is stale. */
-  readonly staleBecause: string;
-  /** The operation that its call began, or several with commas between them; undefined if there is none. */
-  readonly operationId: string | undefined;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number;
-}
-
-/** `applying`: its call is being made, or the gateway stopped meanwhile. */
-export type SavedPlanState = "open" | "applying" | "applied" | "stale";
-
-/** What is needed to make the call of a plan. */
-export interface PlannedRequest {
-  readonly method: DescMethod;
-  /** With its secrets. */
-  readonly request: Message;
-  /** Rules that the request was planned with. */
-  readonly lvmd: LvmdProtocol;
-}
-
-/** A plan whose call is to be made. */
-export interface OpenedPlan extends PlannedRequest {
-  readonly plan: SavedPlan;
-}
-
-/** The caller of a method about saved plans. */
-export type PlanOwner = Pick<Call, "caller" | "peer">;
-
-/** Plans that are saved for a day. A caller sees its own plans; an admin sees all plans. */
+/** Plans that are saved for a day, or for as long as they can be approved. A caller sees its own plans; an admin sees all plans. */
 export interface SavedPlans {
-  /** @throws InfraError NOT_SAVABLE, TOO_MANY_PLANS, INVALID_FIELD for a request that is too large */
+  /** @throws InfraError TOO_MANY_PLANS, INVALID_FIELD for a request that is too large */
   create(planned: PlannedCall, by: PlanOwner): Promise<SavedPlan>;
-  /** @throws InfraError PLAN_NOT_FOUND */
+  /** Also returns a plan that needs approvals to a caller that may call its method. @throws InfraError PLAN_NOT_FOUND */
   get(id: string, by: PlanOwner): Promise<SavedPlan>;
-  /** Lists plans, newest first. `belowSeq`: `nextSeq` of the previous page. */
+  /**
+   * Lists the plans that `get` returns, newest first.
+   * @param page `belowSeq`: `nextSeq` of the previous page; `waiting`: only plans that lack approvals
+   */
   list(
-    page: { readonly belowSeq: number | undefined; readonly limit: number },
+    page: { readonly belowSeq: number | undefined; readonly limit: number; readonly waiting: boolean },
     by: PlanOwner,
   ): Promise<{ readonly rows: readonly SavedPlan[]; readonly nextSeq: number | undefined }>;
   /** @throws InfraError PLAN_NOT_FOUND */
   remove(id: string, by: PlanOwner): Promise<void>;
+  /** Returns the caller's open plans of a call, oldest first, and the digest that a plan of it has now. */
+  ofCall(
+    planned: PlannedCall,
+    by: PlanOwner,
+  ): Promise<{ readonly plans: readonly SavedPlan[]; readonly digest: string }>;
   /**
    * Returns a plan of the caller to be applied, which only the first caller gets. `end` must follow.
-   * @throws InfraError PLAN_NOT_FOUND, also for an admin, PLAN_STALE, PLAN_USED
+   * @throws InfraError PLAN_NOT_FOUND, also for an admin, APPROVAL_REQUIRED, PLAN_STALE, PLAN_USED
    */
   begin(id: string, by: PlanOwner): Promise<OpenedPlan>;
   /** Records what has become of a plan after `begin`. Returns it; undefined if it was deleted meanwhile. */
   end(id: string, end: PlanEnd): Promise<SavedPlan | undefined>;
+  /** Makes an open plan stale. */
+  outdate(id: string, because: string): Promise<void>;
+  /** Records an approval of a plan, if it is open. Returns the plan. @throws InfraError PLAN_NOT_FOUND */
+  approve(approval: NewApproval): Promise<SavedPlan>;
   /** Returns the request of a plan that an operation applies; undefined if the plan was deleted. */
   ofOperation(id: string): Promise<PlannedRequest | undefined>;
   /** Removes some of the expired plans. Returns whether there may be more. */
@@ -86,15 +74,19 @@ export interface SavedPlansOptions {
   readonly digestKey: Uint8Array;
   /** All methods of the gateway, by their full names. */
   readonly methods: ReadonlyMap<string, DescMethod>;
+  readonly rules: Pick<ApprovalRules, "requirementOf">;
+  /** Reports whether a caller may call a method. */
+  readonly mayCall: (method: DescMethod, by: PlanOwner) => boolean;
 }
 
-const keepMs = 24 * 60 * 60 * 1000;
-const maxOfOwner = 50;
-const maxInAll = 10_000;
+const keepMsDefault = 24 * 60 * 60 * 1000;
+const limits: PlanLimits = { openOfOwner: 50, ofOwner: 1000, inAll: 10_000 };
 const requestMaxBytes = 256 * 1024;
 const purgeBatch = 100;
 
-export function createSavedPlans({ store, seal, digestKey, methods }: SavedPlansOptions): SavedPlans {
+export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
+  const { store, seal, digestKey, methods, rules, mayCall } = options;
+
   /** Decrypts the request. @throws InfraError PLAN_STALE for a method that this version lacks */
   function requestOf(row: SavedPlanRow): PlannedRequest {
     const method = methods.get(row.method);
@@ -105,51 +97,67 @@ export function createSavedPlans({ store, seal, digestKey, methods }: SavedPlans
     return { method, request, lvmd: row.lvmd as LvmdProtocol };
   }
 
+  function digestsOf(method: DescMethod, request: Message, mutation: SavedMutation) {
+    const [path, bytes] = [methodPathOf(method), canonicalBytes(request)];
+    return {
+      digest: digestOf(digestKey, path, bytes, mutation),
+      request_digest: requestDigestOf(digestKey, path, bytes),
+    };
+  }
+
+  function isVisible(record: PlanRecord, by: PlanOwner): boolean {
+    const method = methods.get(record.method);
+    const isForOthers = record.required_approvals > 0 && method !== undefined && mayCall(method, by);
+    return record.owner === planOwnerOf(by) || seesAll(by) || isForOthers;
+  }
+
   return {
-    async create({ method, rule, request, mutation }, by) {
-      const path = methodPathOf(method);
-      if (rule.secretAnswer) {
-        const why = "its response contains secrets, which are not stored";
-        throw new InfraError(planReasons.NOT_SAVABLE, `a plan of ${path} cannot be saved: ${why}`);
-      }
+    async create({ method, request, mutation }, by) {
       const bytes = toBinary(method.input, request);
       if (bytes.length > requestMaxBytes) {
         throw invalidField("request", `must have at most ${requestMaxBytes} bytes, has ${bytes.length}`);
       }
       const saved = savedMutationFrom(mutation);
+      const { approvals, withinMs = keepMsDefault } = rules.requirementOf(method, by.caller, saved);
       const id = randomUUID();
       const plan = {
         id,
         owner: planOwnerOf(by),
         actor: by.caller.actor,
-        method: path,
+        method: methodPathOf(method),
         request_sealed: seal.seal(bytes, id),
         request_json: toJsonString(method.input, withoutSecrets(method.input, request)),
         plan_json: JSON.stringify(saved),
-        digest: digestOf(digestKey, path, canonicalBytes(request), saved),
+        ...digestsOf(method, request, saved),
         lvmd: by.peer.lvmd,
+        required_approvals: approvals,
       };
-      const outcome = await store.run("plans.create", { plan, keepMs, maxOfOwner, maxInAll });
+      const outcome = await store.run("plans.create", { plan, keepMs: withinMs, limits });
       if (!outcome.ok) {
         throw tooManyPlans(outcome.of);
       }
-      return savedPlanFromRow(outcome.row);
+      return savedPlanFromRecord(outcome.record);
     },
 
     async get(id, by) {
-      const row = await store.run("plans.get", { id: parsePlanId(id) });
-      if (row === undefined || (row.owner !== planOwnerOf(by) && !seesAll(by))) {
+      const record = await store.run("plans.get", { id: parsePlanId(id) });
+      if (record === undefined || !isVisible(record, by)) {
         throw planNotFound(id);
       }
-      return savedPlanFromRow(row);
+      return savedPlanFromRecord(record);
     },
 
-    async list({ belowSeq, limit }, by) {
-      const owner = seesAll(by) ? undefined : planOwnerOf(by);
-      const rows = await store.run("plans.list", { owner, belowSeq, limit: limit + 1 });
+    async list({ belowSeq, limit, waiting }, by) {
+      const view = seesAll(by)
+        ? undefined
+        : {
+            owner: planOwnerOf(by),
+            methods: [...methods].flatMap(([path, method]) => (mayCall(method, by) ? path : [])),
+          };
+      const rows = await store.run("plans.list", { view, waiting, belowSeq, limit: limit + 1 });
       const page = rows.slice(0, limit);
       return {
-        rows: page.map(savedPlanFromRow),
+        rows: page.map(savedPlanFromRecord),
         nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined,
       };
     },
@@ -162,27 +170,59 @@ export function createSavedPlans({ store, seal, digestKey, methods }: SavedPlans
       }
     },
 
+    async ofCall({ method, request, mutation }, by) {
+      const { digest, request_digest } = digestsOf(method, request, savedMutationFrom(mutation));
+      const owner = planOwnerOf(by);
+      const records = await store.run("plans.ofRequest", {
+        owner,
+        digest: request_digest,
+        lvmd: by.peer.lvmd,
+      });
+      return { plans: records.map(savedPlanFromRecord), digest };
+    },
+
     async begin(id, by) {
       const owner = planOwnerOf(by);
       const known = await store.run("plans.get", { id: parsePlanId(id) });
-      // Decrypted first, so that a plan that cannot be is not begun.
-      const planned = known?.owner === owner ? requestOf(known) : undefined;
-      const row = planned && (await store.run("plans.begin", { id, owner }));
-      if (planned === undefined || row === undefined) {
+      if (known === undefined || known.owner !== owner) {
         throw planNotFound(id);
       }
-      if (row.state === "stale") {
-        throw planStale(id, row.stale_because ?? "");
+      // Decrypted first, so that a plan that cannot be is not begun.
+      const planned = requestOf(known);
+      const { mutation } = savedPlanFromRecord(known);
+      const { approvals } = rules.requirementOf(planned.method, by.caller, mutation);
+      const record = await store.run("plans.begin", { id, owner, requiredApprovals: approvals });
+      if (record === undefined) {
+        throw planNotFound(id);
       }
-      if (row.state !== "open") {
-        throw planUsed(row);
+      const plan = savedPlanFromRecord(record);
+      if (plan.state === "stale") {
+        throw planStale(id, plan.staleBecause);
       }
-      return { plan: savedPlanFromRow(row), ...planned };
+      if (plan.state !== "open") {
+        throw planUsed(plan);
+      }
+      if (plan.missingApprovals > 0) {
+        throw approvalRequired(plan);
+      }
+      return { plan, ...planned };
     },
 
     async end(id, end) {
-      const row = await store.run("plans.end", { id, end });
-      return row && savedPlanFromRow(row);
+      const record = await store.run("plans.end", { id, end });
+      return record && savedPlanFromRecord(record);
+    },
+
+    async outdate(id, because) {
+      await store.run("plans.outdate", { id, because });
+    },
+
+    async approve(approval) {
+      const record = await store.run("plans.approve", approval);
+      if (record === undefined) {
+        throw planNotFound(approval.id);
+      }
+      return savedPlanFromRecord(record);
     },
 
     async ofOperation(id) {
@@ -194,61 +234,16 @@ export function createSavedPlans({ store, seal, digestKey, methods }: SavedPlans
   };
 }
 
-/**
- * Returns who owns the plans of a caller: its account, or its listener, whose callers without a login are one program.
- * Account ids have no spaces.
- */
-export function planOwnerOf({ caller, peer }: PlanOwner): string {
-  return caller.accountId === "" ? `listener ${peer.listener}` : caller.accountId;
-}
-
 function seesAll({ caller }: PlanOwner): boolean {
   return caller.role === "admin";
 }
 
-/** @throws InfraError INVALID_FIELD */
-function parsePlanId(id: string): string {
-  if (!/^[\w-]{1,64}$/.test(id)) {
-    throw invalidField("id", "expected a plan ID of 1 to 64 letters, digits, `-` and `_`");
-  }
-  return id;
-}
-
-function planNotFound(id: string): InfraError {
-  const words = `plan "${id}" does not exist, has expired, or belongs to another caller`;
-  return new InfraError(planReasons.PLAN_NOT_FOUND, words, { resource: planResource(id) });
-}
-
-function planUsed({ id, state, operation_id }: SavedPlanRow): InfraError {
-  const what = operation_id === null ? "" : ` by operation ${operation_id}`;
-  const words =
-    state === "applied"
-      ? `the plan ${id} was applied${what}`
-      : `the plan ${id} is being applied, or the gateway stopped meanwhile: check whether it took effect`;
-  return new InfraError(planReasons.PLAN_USED, words, { resource: planResource(id) });
-}
-
-function tooManyPlans(of: "owner" | "all"): InfraError {
-  const words =
-    of === "owner"
-      ? `this caller has ${maxOfOwner} saved plans, which is the limit`
-      : `there are ${maxInAll} saved plans, which is the limit of the gateway`;
-  return new InfraError(planReasons.TOO_MANY_PLANS, `${words}: delete some, or wait until they expire`);
-}
-
-function savedPlanFromRow(row: SavedPlanRow): SavedPlan {
-  const { id, actor, method, digest } = row;
-  return {
-    id,
-    actor,
-    method,
-    digest,
-    requestJson: row.request_json,
-    mutation: JSON.parse(row.plan_json) as SavedMutation,
-    state: row.state as SavedPlanState,
-    staleBecause: row.stale_because ?? "",
-    operationId: row.operation_id ?? undefined,
-    createdAtMs: row.created_at,
-    expiresAtMs: row.expires_at,
+function tooManyPlans(of: keyof PlanLimits): InfraError {
+  const words = {
+    openOfOwner: `this caller has ${limits.openOfOwner} open plans`,
+    ofOwner: `this caller has ${limits.ofOwner} saved plans, used ones included`,
+    inAll: `there are ${limits.inAll} saved plans`,
   };
+  const message = `${words[of]}, which is the limit: delete some, or wait until they expire`;
+  return new InfraError(planReasons.TOO_MANY_PLANS, message);
 }

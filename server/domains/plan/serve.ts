@@ -1,27 +1,51 @@
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { startPurge } from "../../store/purge.ts";
 import { createApplyPlan } from "./apply-plan.ts";
+import { approvalMistakesOf, createApprovalRules } from "./approval-rules.ts";
+import { createApproveCalls } from "./approve-calls.ts";
 import { createCheckOperationPlan } from "./check-operation-plan.ts";
+import { createPlanApprovals } from "./plan-approvals.ts";
 import { createPlanCall, createPlannerOf, methodsByPath } from "./plan-call.ts";
 import { createPlansOnHosts } from "./plan-on-hosts.ts";
 import { createSavedPlans } from "./saved-plans.ts";
 import { createPlanService } from "./service.ts";
 
-/** Creates the plans of all domains that are served so far. */
+/**
+ * Creates the plans of all domains that are served so far.
+ * @throws Error for a rule of `approvals` that names what has no plan
+ */
 export function servePlans(context: DomainContext): DomainServices {
-  const { store, planSeal, planDigestKey, ruleOf, routeOf, log } = context;
+  const { store, planSeal, planDigestKey, ruleOf, routeOf, log, approvalRules } = context;
   const methods = methodsByPath(context.services.map(({ service }) => service));
   const plannerOf = createPlannerOf([...context.served.values()].flatMap((domain) => domain.planners));
+  const [mistake] = approvalMistakesOf(
+    approvalRules,
+    methods,
+    (method) => ruleOf(method).mutation && plannerOf(method) !== undefined,
+  );
+  if (mistake !== undefined) {
+    throw new Error(mistake);
+  }
+  const rules = createApprovalRules(approvalRules);
   const planCall = createPlanCall({ methods, plannerOf, ruleOf });
-  const savedPlans = createSavedPlans({ store, seal: planSeal, digestKey: planDigestKey, methods });
+  const savedPlans = createSavedPlans({
+    store,
+    seal: planSeal,
+    digestKey: planDigestKey,
+    methods,
+    rules,
+    mayCall: planCall.mayCall,
+  });
   const applyPlan = createApplyPlan({ savedPlans, routeOf, log });
+  const approvals = createPlanApprovals({ savedPlans, planCall, log });
   context.operations.checkPlansWith(createCheckOperationPlan({ savedPlans, plannerOf }));
   const { hosts } = context.fleet;
   const onHosts = createPlansOnHosts(hosts && { name: context.host, hosts });
   return {
-    registrations: [createPlanService({ planCall, onHosts, savedPlans, applyPlan })],
+    registrations: [createPlanService({ planCall, onHosts, savedPlans, applyPlan, approvals })],
     planners: [],
     backends: [],
+    changeInterceptor: createApproveCalls({ rules, plannerOf, savedPlans }),
     beginSchedules() {
       const purge = startPurge(savedPlans.purge, (error) =>
         log.warn("expired plans could not be removed", error),

@@ -52,6 +52,8 @@ export interface Call {
   noteFleetHost(host: string): void;
   /** The saved plan that the call applies: it changes exactly what the plan says, or nothing. Undefined for any other call. */
   readonly appliedPlan?: AppliedPlan | undefined;
+  /** Sets `appliedPlan`, before the handler begins. */
+  limitTo(plan: AppliedPlan): void;
   /** Identifies the call in logs and in the response header `hostplane-request-id`. */
   readonly requestId: string;
   /** The caller; anonymous until `identify` is called. */

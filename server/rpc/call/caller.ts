@@ -60,3 +60,17 @@ export const anonymous: Caller = {
   expiresAtMs: undefined,
   current: () => anonymous,
 };
+
+/**
+ * Kind of a caller. `person`: a user, however it has logged in. `token`: an API token. `program`: a caller without an account,
+ * such as those of a listener with `auth: none`, or the admin socket.
+ */
+export type CallerKind = "person" | "token" | "program";
+
+/** Returns the kind of a caller, which is the same through a hub: there the actor is `user/alice via hub-1`. */
+export function callerKindOf({ actor, accountId }: Pick<Caller, "actor" | "accountId">): CallerKind {
+  if (accountId !== "" && actor.startsWith("user/")) {
+    return "person";
+  }
+  return accountId !== "" && actor.startsWith("token/") ? "token" : "program";
+}

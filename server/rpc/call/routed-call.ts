@@ -43,7 +43,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   readonly protocol: Call["protocol"];
   readonly peer: Peer;
   fleetHost: string | undefined;
-  readonly appliedPlan: AppliedPlan | undefined;
+  appliedPlan: AppliedPlan | undefined;
   readonly requestId: string;
   caller: Caller = anonymous;
   /** Neighbours in the ring of open calls. */
@@ -95,6 +95,10 @@ export class RoutedCall implements Call, OpenCall, Charged {
     if (caller.credential !== "none") {
       this.#exchange.facts.usage?.identified();
     }
+  }
+
+  limitTo(plan: AppliedPlan): void {
+    this.appliedPlan = plan;
   }
 
   chargeTo(account: CostAccount): void {

@@ -36,6 +36,10 @@ export interface AuditedOutcome {
   readonly operationId: string | undefined;
   /** Host of the fleet on which the call was made, if that was only found out during the call. */
   readonly fleetHost?: string | undefined;
+  /** The saved plan that the call has applied; undefined if there is none. */
+  readonly planId?: string | undefined;
+  /** Who has approved that plan, as actors. */
+  readonly approvedBy?: readonly string[] | undefined;
 }
 
 /** A refused call, which represents all refusals with its caller, address and reason. */
@@ -232,6 +236,8 @@ function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutco
     resource: call.resource() ?? error?.resource,
     operationId: call.operationId(),
     fleetHost: call.fleetHost,
+    planId: call.appliedPlan?.id,
+    approvedBy: call.appliedPlan?.approvedBy,
   };
 }
 

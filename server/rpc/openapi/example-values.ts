@@ -65,6 +65,9 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.GetPlanRequest.id": operationId,
   "hostplane.v1.DeletePlanRequest.id": operationId,
   "hostplane.v1.ApplyPlanRequest.id": operationId,
+  "hostplane.v1.ApprovePlanRequest.id": operationId,
+  "hostplane.v1.BreakGlassRequest.id": operationId,
+  "hostplane.v1.BreakGlassRequest.reason": "the volume group is full",
 
   "hostplane.v1.GetVolumeRequest.name": volume,
   "hostplane.v1.CreateVolumeRequest.name": "data",

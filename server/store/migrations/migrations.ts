@@ -6,6 +6,7 @@ import { addHostRevisions } from "./005-host-revisions.ts";
 import { makeHubs } from "./006-hubs.ts";
 import { makeFleetEvents } from "./007-fleet-events.ts";
 import { makeSavedPlans } from "./008-saved-plans.ts";
+import { makePlanApprovals } from "./009-plan-approvals.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   makeHubs,
   makeFleetEvents,
   makeSavedPlans,
+  makePlanApprovals,
 ];

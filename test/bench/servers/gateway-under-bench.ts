@@ -94,6 +94,7 @@ export async function startGatewayUnderBench(
   const { maxMessageBytes } = limits;
   const registrations = await services({ store, maxMessageBytes, onFailed, opened });
   const chain = createCallChain({
+    changeInterceptors: [],
     data,
     authenticate: auth.authenticate,
     observe: { metrics: metrics.rpc },

@@ -48,6 +48,7 @@ export function withoutStore() {
     clusterSeal: seal,
     planSeal: seal,
     planDigestKey: new Uint8Array(32),
+    approvalRules: [],
     instanceId: "test",
     log: { warn() {} },
     host: "host.test",

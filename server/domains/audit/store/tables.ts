@@ -21,6 +21,10 @@ export interface AuditEventsTable {
   code: string | null;
   reason: string | null;
   operation_id: string | null;
+  /** Saved plan that the call has applied. */
+  plan_id: string | null;
+  /** JSON list of those who have approved the plan. */
+  approved_by_json: string | null;
   request_id: string;
   request_json: string | null;
   backend: string;

@@ -21,7 +21,7 @@ export interface AuditCallRow
 
 /** The part of an audit row that is known when the call has ended. */
 export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource" | "operation_id"> &
-  Partial<Pick<AuditEventsTable, "host">>;
+  Partial<Pick<AuditEventsTable, "host" | "plan_id" | "approved_by_json">>;
 
 /** Refused calls that share a row. `call` and `outcome` describe the most recent one. */
 export interface AuditRefusals {

@@ -3,6 +3,7 @@ import type { Generated } from "kysely";
 declare module "../../../store/schema.ts" {
   interface Schema {
     saved_plans: SavedPlansTable;
+    plan_approvals: PlanApprovalsTable;
   }
 }
 
@@ -30,4 +31,22 @@ export interface SavedPlansTable {
   operation_id: string | null;
   created_at: number;
   expires_at: number;
+  /** Number of approvals that it needs; 0: none. */
+  required_approvals: number;
+  /** Identifies the method and the request, without the plan. */
+  request_digest: string;
+}
+
+export interface PlanApprovalsTable {
+  seq: Generated<number>;
+  plan_id: string;
+  /** Account of the approver; empty for the admin socket. */
+  account: string;
+  /** As `personOf`. */
+  person: string;
+  /** For people, e.g. `user/bob`. */
+  actor: string;
+  /** Why the glass was broken; null for an approval. */
+  break_glass_reason: string | null;
+  at: number;
 }

@@ -47,6 +47,7 @@ const samples: Readonly<Record<string, Sample>> = {
   "plan list": { args: ["-o", "name"], prints: /^[\da-f-]{36}$/m },
   "plan show": { args: ["00000000-0000-4000-8000-000000000000"], code: 1, prints: /does not exist/ },
   "plan apply": { args: ["00000000-0000-4000-8000-000000000000"], code: 1, prints: /does not exist/ },
+  approve: { args: ["00000000-0000-4000-8000-000000000000", "--yes"], code: 1, prints: /does not exist/ },
   "plan delete": { args: ["00000000-0000-4000-8000-000000000000"], code: 1, prints: /does not exist/ },
   "volume list": { args: ["-o", "name"], prints: /^sandbox-db\nsandbox-web$/m },
   "volume show": { args: ["sandbox-db"], prints: /^size +5 GiB\n/m },

@@ -15,9 +15,13 @@ export interface Answer {
     readonly plan?: Json & { readonly id: string; readonly operationIds?: readonly string[] };
   };
   readonly headers: Headers;
+  /** Metadata of the error. */
+  readonly metadata: Readonly<Record<string, string>>;
   /** Reason of the error; undefined for a response. */
   readonly reason: string | undefined;
 }
+
+type ErrorInfoJson = Partial<Pick<Answer, "reason" | "metadata">>;
 
 /** A caller of the gateway under test. */
 export interface CallerUnderTest {
@@ -25,11 +29,13 @@ export interface CallerUnderTest {
   /** Saves a plan, and returns its id. */
   plan(method: string, json: JsonObject): Promise<string>;
   apply(id: string): Promise<Answer>;
+  approve(id: string): Promise<Answer>;
 }
 
-/** Starts a sandbox with the users admin, alice (operator) and bob (operator). */
+/** Starts a sandbox with the users admin, alice, bob and carol (operators), and the API token ci (operator). */
 export async function startPlans(t: Test, settings: Record<string, unknown> = {}) {
-  const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const started = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const { url } = started;
 
   async function post(method: string, request: JsonObject, headers: Readonly<Record<string, string>>) {
     const answer = await fetch(`${url}/${method}`, {
@@ -38,14 +44,19 @@ export async function startPlans(t: Test, settings: Record<string, unknown> = {}
       body: JSON.stringify(request),
     });
     const body = (await answer.json()) as Answer["body"];
-    const details = (body.details ?? []) as readonly { readonly debug?: { readonly reason?: string } }[];
-    const reason = details.flatMap(({ debug }) => debug?.reason ?? [])[0];
-    return { status: answer.status, body, headers: answer.headers, reason };
+    const details = (body.details ?? []) as readonly { readonly debug?: ErrorInfoJson }[];
+    const info = details.find(({ debug }) => debug?.reason !== undefined)?.debug;
+    const { reason, metadata = {} } = info ?? {};
+    return { status: answer.status, body, headers: answer.headers, reason, metadata };
   }
 
   async function login(username: string, password: string): Promise<CallerUnderTest> {
     const { body } = await post("services.auth.AuthService/Login", { username, password }, {});
-    const authorization = `Bearer ${String(body.token)}`;
+    return callerWith(String(body.token));
+  }
+
+  function callerWith(token: string): CallerUnderTest {
+    const authorization = `Bearer ${token}`;
     const call: CallerUnderTest["call"] = (method, request = {}, headers = {}) =>
       post(method, request, { authorization, ...headers });
     return {
@@ -55,18 +66,25 @@ export async function startPlans(t: Test, settings: Record<string, unknown> = {}
         return saved.plan?.id ?? t.fail(`${method}: ${JSON.stringify(saved)}`).toString();
       },
       apply: (id) => call("hostplane.v1.PlanService/ApplyPlan", { id }),
+      approve: (id) => call("hostplane.v1.PlanService/ApprovePlan", { id }),
     };
   }
 
   const admin = await login("admin", adminPassword);
-  for (const name of ["alice", "bob"]) {
+  for (const name of ["alice", "bob", "carol"]) {
     const role = "ROLE_OPERATOR";
     const password = "an operator of a test";
     await admin.call("hostplane.v1.UserService/CreateUser", { name, role, password });
   }
   const alice = await login("alice", "an operator of a test");
   const bob = await login("bob", "an operator of a test");
-  return { url, admin, alice, bob };
+  const carol = await login("carol", "an operator of a test");
+  const { body } = await admin.call("hostplane.v1.UserService/CreateApiToken", {
+    name: "ci",
+    role: "ROLE_OPERATOR",
+  });
+  const ci = callerWith(String(body.token));
+  return { ...started, admin, alice, bob, carol, ci };
 }
 
 /** Returns an operation once it has ended. */

@@ -169,6 +169,8 @@ const unplanned: Readonly<Record<string, string>> = {
   "hostplane.v1.PlanService/CreatePlan": "it only saves a plan, which it also returns",
   "hostplane.v1.PlanService/ApplyPlan": "its plan is already saved",
   "hostplane.v1.PlanService/DeletePlan": "it only removes a saved plan",
+  "hostplane.v1.PlanService/ApprovePlan": "it only adds an approval to a saved plan",
+  "hostplane.v1.PlanService/BreakGlass": "it stands for the approvals of a saved plan",
   "hostplane.v1.MembershipService/LeaveFleet": "it only ends the membership",
   "hostplane.v1.OperationService/CancelOperation":
     "what is undone depends on the step that is running at that time",

@@ -46,6 +46,7 @@ test("an empty configuration has every default", async (t) => {
       },
     },
     audit: { keepDays: 365 },
+    approvals: { rules: [] },
     operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },
     events: { keepDays: 7 },
     history: { maxBytes: 67_108_864, stepMs: 60_000 },

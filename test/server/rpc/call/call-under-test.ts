@@ -75,6 +75,7 @@ export function createCall(
     identify: (who) => {
       caller = who;
     },
+    limitTo: () => {},
     chargeTo: () => {},
     input: async () => facts.input ?? create(method.input),
     header: (name) => facts.headers?.[name],

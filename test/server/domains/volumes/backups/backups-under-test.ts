@@ -177,6 +177,7 @@ export async function createGateway(
     store,
     repositoryKeySeal: createSeal(masterKey, "repository-key"),
     planSeal: createSeal(masterKey, "plans"),
+    approvalRules: [],
     planDigestKey: new Uint8Array(32),
     clusterSeal: createSeal(masterKey, "cluster"),
     instanceId: "test",
