@@ -80,8 +80,15 @@ const foreignVariables: ReadonlySet<string> = new Set([
   "SOURCE_DATE_EPOCH",
 ]);
 
-/** Types of events whose first word is also a group of settings. */
-const eventTypes: ReadonlySet<string> = new Set(["host.joined", "host.lost", "host.back", "host.removed"]);
+/** Types of events, and kinds of operations, whose first word is also a group of settings. */
+const typesAndKinds: ReadonlySet<string> = new Set([
+  "host.joined",
+  "host.lost",
+  "host.back",
+  "host.removed",
+  "volumes.clone",
+  "volumes.wipe",
+]);
 
 test("every reason, setting and variable that a page names exists", async (t) => {
   const keys = configKeys();
@@ -97,7 +104,7 @@ test("every reason, setting and variable that a page names exists", async (t) =>
   for (const page of prose) {
     for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {
       const [group = ""] = code.split(/[.[]/);
-      if (isOfContract(code) || eventTypes.has(code)) {
+      if (isOfContract(code) || typesAndKinds.has(code)) {
         continue;
       }
       if (/^HOSTPLANE_/.test(code)) {
