@@ -36,6 +36,7 @@ export async function openApp(
   const chain = createCallChain({
     data,
     authenticate: auth.authenticate,
+    accessOf: services.accessOf,
     observe: { metrics: metrics.rpc, tracing },
     config,
     changeInterceptors: services.changeInterceptors,

@@ -1,6 +1,17 @@
 import { OperationService } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { operationCallReasons } from "./call-reasons.ts";
+
+/** The service checks each operation. */
+const operationAccess = registerAccess(OperationService, {
+  getOperation: "own",
+  listOperations: "own",
+  watchOperation: "own",
+  cancelOperation: "own",
+  retryOperation: "own",
+  listCommands: "own",
+});
 
 /** Long-running changes of all domains. */
 export const operationsDomain = defineGatewayDomain({
@@ -31,6 +42,7 @@ export const operationsDomain = defineGatewayDomain({
     return {
       registrations: [createOperationService({ ...context, services, fleet })],
       planners: [],
+      access: [operationAccess],
       backends: [],
     };
   },

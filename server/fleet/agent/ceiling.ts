@@ -1,6 +1,7 @@
 import { matchesGlob } from "node:path";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type Caller, type CallerCeiling, type CallerRole, callerRoles } from "../../rpc/call/caller.ts";
+import { type CallerRole, callerRoles } from "../../rpc/access/caller-role.ts";
+import type { Caller, CallerCeiling } from "../../rpc/call/caller.ts";
 import { fleetReasons } from "../reasons.ts";
 
 /** `fleet.agent.ceiling` of the configuration: what callers of a hub may do at most. */

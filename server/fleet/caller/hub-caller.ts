@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type CallerRole, callerRoles } from "../../rpc/call/caller.ts";
+import { type CallerRole, callerRoles } from "../../rpc/access/caller-role.ts";
 
 /** A caller of a hub, as the hub describes it to an agent. */
 export interface HubCaller {
