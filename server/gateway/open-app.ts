@@ -56,7 +56,7 @@ export async function openApp(
     chain,
     forwarding: fleetHosts && {
       hosts: fleetHosts,
-      hub: engine.instance.host,
+      hub: { name: engine.instance.host, hosts: fleetHosts },
       interceptorsFor: chain.forwardedInterceptorsFor,
     },
     metrics,

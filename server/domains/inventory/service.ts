@@ -51,17 +51,16 @@ export function createInventoryService(
     filter: ResourceFilter,
     call: Pick<Call, "caller" | "peer" | "signal">,
   ): Promise<InventoryState> {
-    const { isHubSelected, hosts } = fleet.select(filter);
+    const { isHubSelected, hosts } = fleet.select(filter, call);
     const visibility = visibilityOf(call);
     const { bounds } = visibility;
-    const visibleHosts = hosts.filter(({ host }) => bounds?.coversHost(host) !== false);
     const own = isHubSelected ? await readInventory(selectSources(filter, call), call.signal) : [];
     return {
       parts: [
         ...own.map((part) => visiblePart(part, bounds)),
-        ...visibleHosts.map((host): InventoryPart => fleet.partOf(host, visibility)),
+        ...hosts.map((host): InventoryPart => fleet.partOf(host, visibility)),
       ],
-      hosts: visibleHosts,
+      hosts,
     };
   }
 
@@ -83,7 +82,7 @@ export function createInventoryService(
     watchResources({ filter }, call) {
       const parsed = parseResourceFilter(filter, known);
       // Refuses a filter before the stream begins.
-      const { isHubSelected } = fleet.select(parsed);
+      const { isHubSelected } = fleet.select(parsed, call);
       const subscriptions = isHubSelected
         ? selectSources(parsed, call).map((source) => source.subscribe)
         : [];

@@ -37,10 +37,12 @@ export const operationsDomain = defineGatewayDomain({
   async serve(context) {
     const { createOperationService } = await import("./service.ts");
     const { createFleetOperations } = await import("./hosts/fleet-operations.ts");
+    const { createOperationAccess } = await import("./operation-access.ts");
     const services = context.services.map(({ service }) => service);
-    const fleet = createFleetOperations(context.fleet, context.operations);
+    const access = createOperationAccess(services, context.ruleOf, context.visibilityOf);
+    const fleet = createFleetOperations(context.fleet, context.operations, access.isVisible);
     return {
-      registrations: [createOperationService({ ...context, services, fleet })],
+      registrations: [createOperationService({ ...context, access, fleet })],
       planners: [],
       access: [operationAccess],
       backends: [],

@@ -1,4 +1,3 @@
-import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import {
   OperationCommandSchema,
   OperationSchema,
@@ -9,13 +8,12 @@ import { findOperation } from "../../operations/find-operation.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import type { MethodRule } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import { readPage } from "../../rpc/listing/read-page.ts";
 import type { FleetOperations } from "./hosts/fleet-operations.ts";
-import { createOperationAccess } from "./operation-access.ts";
+import type { OperationAccess } from "./operation-access.ts";
 import { commandMessage, operationMessage } from "./operation-messages.ts";
 import { parseOperationId, parseOperationQuery } from "./operation-query.ts";
 import { type WatchSources, watchOperation } from "./watch-operation.ts";
@@ -23,9 +21,7 @@ import { type WatchSources, watchOperation } from "./watch-operation.ts";
 export interface OperationServiceOptions {
   readonly operations: Pick<Operations, "get" | "getAtSeq" | "list" | "commands" | "cancel" | "retry">;
   readonly events: WatchSources["events"];
-  /** All services of the contract whose RPCs may start operations. */
-  readonly services: readonly DescService[];
-  readonly ruleOf: (method: DescMethod) => MethodRule;
+  readonly access: OperationAccess;
   readonly visibilityOf: VisibilityOf;
   /** The operations of all hosts; set on a hub. */
   readonly fleet?: FleetOperations | undefined;
@@ -33,8 +29,7 @@ export interface OperationServiceOptions {
 
 /** Creates hostplane.v1.OperationService. Callers can access the operations of the services that they may call. */
 export function createOperationService(options: OperationServiceOptions): ServiceRegistration {
-  const { operations, events } = options;
-  const access = createOperationAccess(options.services, options.ruleOf, options.visibilityOf);
+  const { operations, events, access } = options;
 
   /** Returns the operations of the hosts if an operation is one of theirs; undefined if it is the gateway's own. */
   async function fleetWith(id: string): Promise<FleetOperations | undefined> {

@@ -64,11 +64,11 @@ export function createGrants(grants: readonly Grant[], here: string): Grants | u
   }
   const compiled = grants.map(compile);
   const own: GrantedHost = { name: here, labels: {} };
-  const isLimited = compiled.every(({ services }) => services !== undefined);
+  const services = servicesOf(grants);
   return {
     list: grants,
     role: highestRole(grants),
-    services: isLimited ? new Set(compiled.flatMap(({ services }) => [...(services ?? [])])) : undefined,
+    services: services && new Set(services),
     allowing({ methodPath, role, host, resource }) {
       return compiled.find(
         (each) =>
@@ -98,6 +98,12 @@ export function createGrants(grants: readonly Grant[], here: string): Grants | u
 /** Returns the highest role of some grants. */
 export function highestRole(grants: readonly Pick<Grant, "role">[]): CallerRole {
   return callerRoles.findLast((role) => grants.some((grant) => grant.role === role)) ?? "viewer";
+}
+
+/** Returns the services of some grants, none of them twice; undefined if one has all. */
+export function servicesOf(grants: readonly Grant[]): readonly string[] | undefined {
+  const lists = grants.map(({ services, methods }) => services ?? methods?.map(serviceOf));
+  return lists.includes(undefined) ? undefined : [...new Set(lists.flatMap((list) => list ?? []))];
 }
 
 function allowsMethod({ services, methods }: CompiledGrant, methodPath: string): boolean {

@@ -2,7 +2,7 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 import type { CallerRole } from "../../../rpc/access/caller-role.ts";
 import { type Grant, grantSchema, grantsMax, grantsMaxBytes, isBounded } from "../../../rpc/access/grant.ts";
-import { highestRole } from "../../../rpc/access/grants.ts";
+import { highestRole, servicesOf } from "../../../rpc/access/grants.ts";
 import { serviceLimitFrom } from "./account-rules.ts";
 
 /** What an account may do, as it is stored. */
@@ -51,11 +51,9 @@ export function accessFrom(requested: RequestedAccess, known: KnownMethods): Acc
     const limit = serviceLimitFrom(only.services ?? [], known.serviceNames);
     return { role: only.role, services: limit, grants: null };
   }
-  const isLimited = parsed.every((grant) => grant.services !== undefined || grant.methods !== undefined);
-  const all = parsed.flatMap((grant) => grant.services ?? (grant.methods ?? []).map(serviceOf));
   return {
     role: highestRole(parsed),
-    services: isLimited ? [...new Set(all)].toSorted() : null,
+    services: servicesOf(parsed)?.toSorted() ?? null,
     grants: parsed,
   };
 }
@@ -108,10 +106,6 @@ function assertGrantable(name: string, field: string, known: readonly string[], 
 /** Returns the name of a field in the contract. */
 function wire(key: PropertyKey): string {
   return String(key) === "hostLabels" ? "host_labels" : String(key);
-}
-
-function serviceOf(methodPath: string): string {
-  return methodPath.slice(0, methodPath.indexOf("/"));
 }
 
 /** @throws InfraError INVALID_FIELD */

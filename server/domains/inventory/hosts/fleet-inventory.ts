@@ -1,8 +1,10 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { ResourceTypes } from "../../../domain/inventory-source.ts";
 import type { Visibility } from "../../../domain/visibility.ts";
+import { grantedHosts } from "../../../fleet/caller/granted-hosts.ts";
 import type { Hub } from "../../../fleet/hub/hub.ts";
 import { type HostFilter, selectHosts } from "../../../fleet/hub/select-hosts.ts";
+import type { Call } from "../../../rpc/call/call.ts";
 import type { InventoryPart, InventoryRow } from "../read-inventory.ts";
 import { withoutDetails } from "../visible-part.ts";
 import type { HostInventories, HostInventory } from "./host-inventories.ts";
@@ -18,7 +20,7 @@ export interface SelectedInventories {
 /** The resources of all hosts of a fleet. A gateway that is no hub has none. */
 export interface FleetInventory {
   /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
-  select(filter: HostFilter): SelectedInventories;
+  select(filter: HostFilter, call: Pick<Call, "caller">): SelectedInventories;
   /** Returns what the caller may see of a host. */
   partOf(host: HostInventory, visibility: Visibility): InventoryPart;
   subscribe(onChange: () => void): () => void;
@@ -65,8 +67,8 @@ export function createFleetInventory(
   }
 
   return {
-    select(filter) {
-      const { isHubSelected, hosts } = selectHosts(hub, filter);
+    select(filter, call) {
+      const { isHubSelected, hosts } = selectHosts({ hosts: grantedHosts(hub.hosts, call) }, filter);
       return { isHubSelected, hosts: hosts.map(({ name }) => inventories.read(name)) };
     },
     partOf({ host, rows, problems }, visibility) {

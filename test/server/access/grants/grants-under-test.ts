@@ -30,9 +30,13 @@ export interface GrantsUnderTest {
 
 const password = "a user of a test";
 
-export async function startGrants(t: Test, settings: Record<string, unknown> = {}): Promise<GrantsUnderTest> {
-  const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+export async function startGrants(t: Test): Promise<GrantsUnderTest> {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  return grantsOf(t, url);
+}
 
+/** Uses a gateway that is running. */
+export async function grantsOf(t: Test, url: string): Promise<GrantsUnderTest> {
   async function post(method: string, request: JsonObject, token: string | undefined): Promise<Answer> {
     const answer = await fetch(`${url}/${method}`, {
       method: "POST",

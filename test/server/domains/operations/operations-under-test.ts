@@ -2,6 +2,7 @@ import { create, type DescMethod, type MessageInitShape, type MessageShape } fro
 import type { Test } from "tap";
 import { OperationService } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
+import { createOperationAccess } from "../../../../server/domains/operations/operation-access.ts";
 import { createOperationService } from "../../../../server/domains/operations/service.ts";
 import { createEvents, type Events } from "../../../../server/events/events.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
@@ -70,12 +71,12 @@ export async function createOperationsUnderTest(
   const engine = createEngine(t, { store, kind: counting.kind, isIdle, limits: { perSystem } });
   const { operations, starter } = engine;
   const services = await readContractServices();
+  const visibilityOf = createVisibilityOf({ hub: undefined });
   const registration = createOperationService({
     operations,
     events,
-    services,
-    ruleOf: methodRuleOf,
-    visibilityOf: createVisibilityOf({ hub: undefined }),
+    access: createOperationAccess(services, methodRuleOf, visibilityOf),
+    visibilityOf,
   });
 
   function callOf(method: DescMethod, { caller = callerOf("admin"), ...facts }: CallFacts): Call {
