@@ -11,6 +11,7 @@ import type { Operation } from "../operations/operation.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { PlannerRegistration } from "../operations/planner.ts";
 import type { InterceptorFor } from "../rpc/call/method-interceptors.ts";
+import type { AccessRegistration } from "../rpc/access/method-access.ts";
 import type { MethodRule } from "../rpc/call/method-rule.ts";
 import type { Route } from "../rpc/call/router.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
@@ -19,11 +20,14 @@ import type { Backend } from "./backend.ts";
 import type { FigureSource } from "./figure-source.ts";
 import type { InventorySource, ResourceTypes } from "./inventory-source.ts";
 import type { MetricSource } from "./metric-source.ts";
+import type { VisibilityOf } from "./visibility.ts";
 
 /** What a domain contributes to a running gateway. */
 export interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
+  /** What the calls of its methods concern. Methods without it need a grant that covers all resources. */
+  readonly access?: readonly AccessRegistration[];
   readonly backends: readonly Backend[];
   /** Resources for the inventory; absent: none. */
   readonly inventory?: readonly InventorySource[];
@@ -83,7 +87,7 @@ export interface GatewayParts {
   readonly history: History;
   readonly fleet: Fleet;
   readonly measures: GatewayMeasures;
-  readonly auth: Pick<DomainServices, "registrations" | "planners">;
+  readonly auth: Pick<DomainServices, "registrations" | "planners" | "access">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   /** `createSeal(masterKey, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
@@ -113,6 +117,8 @@ export interface GatewayParts {
 export interface DomainContext extends GatewayParts {
   /** Converts an operation to the API's message. */
   readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
+  /** Returns what a caller may see. */
+  readonly visibilityOf: VisibilityOf;
   /** The gateway's own store, as a backend. */
   readonly storeBackend: Backend;
   /** Every service of the gateway, with its published forms. */

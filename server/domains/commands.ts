@@ -112,6 +112,12 @@ export const nouns: Readonly<Record<string, LazyNoun>> = {
     isFleetWide: true,
     load: async () => (await import("./auth/commands.ts")).tokenNoun,
   },
+  access: {
+    group: access,
+    summary: "explain what users and tokens may do",
+    isFleetWide: true,
+    load: async () => (await import("./auth/commands.ts")).accessNoun,
+  },
   key: {
     group: access,
     summary: "manage the keys that sign logins",

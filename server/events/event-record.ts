@@ -28,9 +28,24 @@ export interface EventFilter {
   readonly resources: readonly string[];
   /** Services that the caller may call; an event needs one of them. Undefined: all. A getter may compute it on each access. */
   readonly services: ReadonlySet<string> | undefined;
+  /** What the caller may see of these services; undefined or absent: everything. A getter may compute it on each access. */
+  readonly bounds?: EventBounds | undefined;
   readonly operationId?: string;
   /** `all`: events of this gateway and of the hosts of its fleet; names: events of these hosts. Absent: of this gateway only. */
   readonly fleetHosts?: "all" | readonly string[];
+}
+
+/** Bounds of a caller's grants. */
+export interface EventBounds {
+  /** @param subject `isAbove`: whether what is below the resource is enough */
+  covers(subject: {
+    readonly services: readonly string[];
+    readonly resource: string;
+    /** Host of the fleet; undefined: this gateway. */
+    readonly host: string | undefined;
+    readonly isAbove: boolean;
+  }): boolean;
+  coversHost(name: string): boolean;
 }
 
 /** Type of the event that reports that events about its resource, or anything below it, may be missing. */
@@ -41,7 +56,7 @@ export const fleetTopic = "fleet";
 
 /**
  * Reports whether an event matches a filter. A gap in the events of a host matches whatever topics, resources and services the
- * filter has, since any of them may be missing.
+ * filter has, since any of them may be missing. Only the hosts of its bounds count.
  * @throws the errors of a getter of the filter
  */
 export function matches(record: EventRecord, filter: EventFilter): boolean {
@@ -50,7 +65,7 @@ export function matches(record: EventRecord, filter: EventFilter): boolean {
     return false;
   }
   if (ofHost !== undefined && topic === fleetTopic && type === gapType) {
-    return true;
+    return filter.bounds?.coversHost(ofHost.name) !== false;
   }
   if (filter.operationId !== undefined && operationId !== filter.operationId) {
     return false;
@@ -64,7 +79,12 @@ export function matches(record: EventRecord, filter: EventFilter): boolean {
     return false;
   }
   const allowed = filter.services;
-  return allowed === undefined || services.some((service) => allowed.has(service));
+  if (allowed !== undefined && !services.some((service) => allowed.has(service))) {
+    return false;
+  }
+  const { bounds } = filter;
+  const isAbove = type === gapType;
+  return bounds === undefined || bounds.covers({ services, resource, host: ofHost?.name, isAbove });
 }
 
 function isFromHosts({ ofHost }: EventRecord, { fleetHosts }: EventFilter): boolean {

@@ -1,4 +1,4 @@
-import { type EventFilter, type EventRecord, matches } from "./event-record.ts";
+import { type EventBounds, type EventFilter, type EventRecord, matches } from "./event-record.ts";
 
 /** Subscribers with equal filters, as of the last refresh. */
 export interface SubscriberGroup<Member> {
@@ -17,7 +17,7 @@ export interface SubscriberGroups<Member> {
   delete(member: Member): void;
   matching(record: EventRecord): SubscriberGroup<Member>[];
   /**
-   * Reads the `services` of all members again.
+   * Reads the `services` and `bounds` of all members again.
    * @param onFailed called with a member whose filter throws, and the error
    */
   refresh(onFailed: (member: Member, error: unknown) => void): void;
@@ -30,7 +30,17 @@ export function createSubscriberGroups<
   const groupOf = new Map<Member, SubscriberGroup<Member>>();
   const members = new Set<Member>();
 
-  function put(member: Member, services: EventFilter["services"]): void {
+  const numbers = new WeakMap<EventBounds, number>();
+  let lastNumber = 0;
+
+  /** Returns a number that stands for the bounds in a key. */
+  function numberOf(bounds: EventBounds): number {
+    const number = numbers.get(bounds) ?? ++lastNumber;
+    numbers.set(bounds, number);
+    return number;
+  }
+
+  function put(member: Member, { services, bounds }: Pick<EventFilter, "services" | "bounds">): void {
     const { topics, resources, operationId, fleetHosts } = member.filter;
     const key = JSON.stringify([
       topics,
@@ -38,8 +48,9 @@ export function createSubscriberGroups<
       operationId,
       fleetHosts,
       services && [...services].toSorted(),
+      bounds && numberOf(bounds),
     ]);
-    const group = groups.get(key) ?? { filter: { ...member.filter, services }, members: new Set() };
+    const group = groups.get(key) ?? { filter: { ...member.filter, services, bounds }, members: new Set() };
     groups.set(key, group);
     group.members.add(member);
     groupOf.set(member, group);
@@ -48,7 +59,7 @@ export function createSubscriberGroups<
   return {
     members,
     add(member) {
-      put(member, member.filter.services);
+      put(member, member.filter);
       members.add(member);
     },
     delete(member) {
@@ -62,10 +73,10 @@ export function createSubscriberGroups<
     refresh(onFailed) {
       for (const [member, group] of groupOf) {
         try {
-          const { services } = member.filter;
-          if (services !== group.filter.services) {
+          const { services, bounds } = member.filter;
+          if (services !== group.filter.services || bounds !== group.filter.bounds) {
             group.members.delete(member);
-            put(member, services);
+            put(member, { services, bounds });
           }
         } catch (error) {
           onFailed(member, error);

@@ -1,3 +1,4 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { FastifyBaseLogger } from "fastify";
 import { hasReason } from "../../adapters/host/infra-error.ts";
 import { createSeal } from "../crypto/seal.ts";
@@ -5,6 +6,7 @@ import { createAuditLog } from "../domains/audit/audit-log.ts";
 import { startAuditRetention } from "../domains/audit/retention.ts";
 import { createKeptResults } from "../domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "../observability/rpc-observer.ts";
+import type { MethodAccess } from "../rpc/access/method-access.ts";
 import type { Interceptor } from "../rpc/call/call.ts";
 import type {
   ForwardedInterceptorsFor,
@@ -18,6 +20,7 @@ import {
   recheckPermission,
 } from "../rpc/interceptors/authorization.ts";
 import { createCallerLimits } from "../rpc/interceptors/caller-limits.ts";
+import { createGrantedResources } from "../rpc/interceptors/granted-resources.ts";
 import { createIdempotency } from "../rpc/interceptors/idempotency.ts";
 import { assertKnownHeaders } from "../rpc/interceptors/known-headers.ts";
 import { createCallLog } from "../rpc/interceptors/log.ts";
@@ -29,6 +32,8 @@ import type { Data } from "./open-data.ts";
 export interface CallChainOptions {
   readonly data: Data;
   readonly authenticate: Authenticate;
+  /** Returns what the calls of a method concern. */
+  readonly accessOf: (method: DescMethod) => MethodAccess | undefined;
   readonly observe: Parameters<typeof createRpcObserver>[0];
   readonly config: Pick<Config, "limits" | "audit">;
   /** Go directly around the handlers of changes. */
@@ -68,6 +73,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
   const observer = createRpcObserver(options.observe);
   const log = createCallLog(logger);
   const authorization = createAuthorization(options.authenticate, limits.countDenied);
+  const grantedResources = createGrantedResources(options.accessOf);
   const idempotency = createIdempotency(kept);
   const isNeeded = (interceptor: Interceptor | undefined) => interceptor !== undefined;
   const aroundHandler = (...of: Parameters<InterceptorFor>) =>
@@ -82,11 +88,13 @@ export function createCallChain(options: CallChainOptions): CallChain {
         authorization(method, rule),
         limits.interceptor,
         assertKnownHeaders,
+        grantedResources.interceptor(method, rule),
         audit.streamInterceptor(method, rule),
         ...(method.methodKind === "unary" ? [] : aroundHandler(method, rule)),
       ].filter(isNeeded),
       workInterceptors: [
         recheckPermission(method, rule),
+        grantedResources.workInterceptor(method, rule),
         limits.workInterceptor(method, rule),
         audit.workInterceptor(method, rule),
         idempotency(method, rule),

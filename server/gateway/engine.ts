@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { createOnce } from "../../adapters/host/create-once.ts";
 import { settleLeftCommands, settleLeftTools } from "../../adapters/host/process/left-tools.ts";
@@ -10,6 +9,7 @@ import { createOperations } from "../operations/engine/create-operations.ts";
 import { createInlineRunner, type InlineRunner } from "../operations/engine/run-inline.ts";
 import type { OperationsLog } from "../operations/operations-options.ts";
 import type { OpenGatewayOptions } from "./gateway-options.ts";
+import { hostNameOf } from "./host-name.ts";
 
 const dayMs = 86_400_000;
 
@@ -35,7 +35,7 @@ export async function openEngine(
   shutdown: AbortSignal,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const instance = { instanceId: randomUUID(), host: config.host ?? hostname() };
+  const instance = { instanceId: randomUUID(), host: hostNameOf(config) };
   const log: OperationsLog = {
     info: (message) => logger.info(message),
     warn: (message, err) => logger.warn({ err }, message),

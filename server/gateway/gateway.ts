@@ -8,6 +8,7 @@ import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "../domains/a
 import { createLoginLinks } from "../domains/auth/sessions/login-links.ts";
 import { createAuthenticateHub } from "../fleet/agent/authenticate-hub.ts";
 import { createCeiling } from "../fleet/agent/ceiling.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { OperationsLog } from "../operations/operations-options.ts";
 import { shortSocketPath } from "../rpc/listener/admin-listener.ts";
@@ -16,7 +17,8 @@ import { type Readiness, readReadiness } from "../web/readiness.ts";
 import type { App } from "./app.ts";
 import { type Engine, openEngine } from "./engine.ts";
 import type { GatewayOptions, OpenGatewayOptions } from "./gateway-options.ts";
-import { knownServices } from "./method-rules.ts";
+import { hostNameOf } from "./host-name.ts";
+import { knownMethods, knownServices } from "./method-rules.ts";
 import { openApp } from "./open-app.ts";
 import { openFleet } from "./open-fleet.ts";
 import { type ConfiguredListener, type OpenListeners, openListeners } from "./open-listeners.ts";
@@ -69,11 +71,17 @@ export async function openGateway(
   opened.defer(() => tracing?.close());
   const systems = await options.createSystems();
   opened.defer(() => systems.close());
+  let served: Services | undefined;
+  let joined: Fleet | undefined;
   const auth = await createAuth({
     store: data.store,
     masterKey: data.masterKey,
     config: config.auth,
     serviceNames: knownServices,
+    methods: knownMethods(),
+    accessOf: (method) => served?.accessOf(method),
+    findHost: (name) => joined?.hub?.hosts.find(name),
+    host: hostNameOf(config),
     authenticateHub: createAuthenticateHub(createCeiling(config.fleet.agent.ceiling)),
     onFailed: (message, err) => logger.error({ err }, message),
   });
@@ -86,6 +94,7 @@ export async function openGateway(
   let app: App | undefined;
   let listeners: OpenListeners | undefined;
   const fleet = await openFleet({ ...options, ...engine, handlers: handlersOnceOpen(() => listeners) });
+  joined = fleet;
   opened.defer(() => fleet.close());
   const { services, metrics } = await serveDomains(
     {
@@ -99,6 +108,7 @@ export async function openGateway(
     },
     opened,
   );
+  served = services;
   const loginLinks = createLoginLinks(auth.beginSession);
   const shutdownSignal = shutdown.signal;
   const fleetHosts = fleet.hosts;

@@ -68,6 +68,13 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   };
 }
 
+/** Returns all methods of the contract with their rules. */
+export function knownMethods(): readonly { readonly method: DescMethod; readonly rule: MethodRule }[] {
+  return [...known.values()].flatMap(({ service }) =>
+    service.methods.map((method) => ({ method, rule: methodRuleOf(method) })),
+  );
+}
+
 /** Returns one sentence for each listener whose `services` name one that does not exist. */
 export function unknownServicesOf(
   listeners: readonly { readonly address: string; readonly services?: readonly string[] }[],

@@ -36,6 +36,7 @@ export async function openApp(
   const chain = createCallChain({
     data,
     authenticate: auth.authenticate,
+    accessOf: services.accessOf,
     observe: { metrics: metrics.rpc, tracing },
     config,
     changeInterceptors: services.changeInterceptors,
@@ -55,7 +56,7 @@ export async function openApp(
     chain,
     forwarding: fleetHosts && {
       hosts: fleetHosts,
-      hub: engine.instance.host,
+      hub: { name: engine.instance.host, hosts: fleetHosts },
       interceptorsFor: chain.forwardedInterceptorsFor,
     },
     metrics,

@@ -10,10 +10,12 @@ import {
   type GatewayParts,
 } from "../domain/domain-services.ts";
 import type { MetricSource } from "../domain/metric-source.ts";
+import { createVisibilityOf } from "../domain/visibility.ts";
 import { domains, gatewayDomains, systemDomains } from "../domains/domains.ts";
 import { operationMessage } from "../domains/operations/operation-messages.ts";
 import { createStoreBackend, type StoreBackendOptions } from "../domains/system/monitoring/backend.ts";
 import type { InterceptorFor } from "../rpc/call/method-interceptors.ts";
+import { createAccessOf, type MethodAccess } from "../rpc/access/method-access.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
 import { methodRuleOf, storeServices } from "./method-rules.ts";
 import type { Systems } from "./systems.ts";
@@ -34,6 +36,8 @@ export interface Services {
   readonly storeBackend: Backend;
   /** Gauges of the domains. */
   readonly metrics: readonly MetricSource[];
+  /** Returns what the calls of a method concern. */
+  accessOf(method: DescMethod): MethodAccess | undefined;
   /** Reports whether PlanService can describe what a change by the method would do. */
   isPlannable(method: DescMethod): boolean;
   /** Go directly around the handlers of changes. */
@@ -55,6 +59,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
   const context: DomainContext = {
     ...options,
     operationMessage,
+    visibilityOf: createVisibilityOf(options.fleet),
     storeBackend,
     services: domains.flatMap(({ services }) => services),
     ruleOf: methodRuleOf,
@@ -78,6 +83,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
     registrations: all.flatMap((domain) => domain.registrations),
     backends: backendsOf(served, storeBackend),
     storeBackend,
+    accessOf: createAccessOf(all.flatMap(({ access }) => access ?? [])),
     metrics: all.flatMap(({ metrics }) => metrics ?? []),
     isPlannable: (method) =>
       planners.find(({ service }) => service.typeName === method.parent.typeName)?.plannerOf(method) !==

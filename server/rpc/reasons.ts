@@ -85,6 +85,12 @@ export const rpcReasons = defineReasons({
     retryable: false,
     meaning: "The caller's role is limited to other services; the message lists them.",
   },
+  NOT_GRANTED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning:
+      "No grant of the caller covers the method, the resource or the host, whether or not it exists; the message names it.",
+  },
   TOO_MANY_LOGINS: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,

@@ -8,13 +8,94 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { HostLabel } from "./fleet_pb.ts";
+import { file_hostplane_v1_fleet } from "./fleet_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hostplane/v1/user.proto.
  */
 export const file_hostplane_v1_user: GenFile = /*@__PURE__*/
-  fileDesc("Chdob3N0cGxhbmUvdjEvdXNlci5wcm90bxIMaG9zdHBsYW5lLnYxIu0BCgRVc2VyEgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHNlcnZpY2VzGAMgAygJEhkKEWNlcnRpZmljYXRlX25hbWVzGAQgAygJEhIKCmFjY291bnRfaWQYBSABKAkSFAoMaGFzX3Bhc3N3b3JkGAYgASgIEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNoYW5nZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIoYCCghBcGlUb2tlbhIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgDIAMoCRISCgphY2NvdW50X2lkGAQgASgJEhIKCmNyZWF0ZWRfYnkYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCISChBHZXRDYWxsZXJSZXF1ZXN0IsgBChFHZXRDYWxsZXJSZXNwb25zZRINCgVhY3RvchgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEiAKBHJvbGUYAyABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgEIAMoCRIsCgpjcmVkZW50aWFsGAUgASgOMhguaG9zdHBsYW5lLnYxLkNyZWRlbnRpYWwSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEgoQTGlzdFVzZXJzUmVxdWVzdCI2ChFMaXN0VXNlcnNSZXNwb25zZRIhCgV1c2VycxgBIAMoCzISLmhvc3RwbGFuZS52MS5Vc2VyIoIBChFDcmVhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghwYXNzd29yZBgDIAEoCRIQCghzZXJ2aWNlcxgEIAMoCRIZChFjZXJ0aWZpY2F0ZV9uYW1lcxgFIAMoCSI2ChJDcmVhdGVVc2VyUmVzcG9uc2USIAoEdXNlchgBIAEoCzISLmhvc3RwbGFuZS52MS5Vc2VyIq4BChFVcGRhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIrCghzZXJ2aWNlcxgDIAEoCzIZLmhvc3RwbGFuZS52MS5TZXJ2aWNlTGlzdBI8ChFjZXJ0aWZpY2F0ZV9uYW1lcxgEIAEoCzIhLmhvc3RwbGFuZS52MS5DZXJ0aWZpY2F0ZU5hbWVMaXN0Ih8KC1NlcnZpY2VMaXN0EhAKCHNlcnZpY2VzGAEgAygJIiQKE0NlcnRpZmljYXRlTmFtZUxpc3QSDQoFbmFtZXMYASADKAkiNgoSVXBkYXRlVXNlclJlc3BvbnNlEiAKBHVzZXIYASABKAsyEi5ob3N0cGxhbmUudjEuVXNlciIhChFEZWxldGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJIhQKEkRlbGV0ZVVzZXJSZXNwb25zZSI0ChJTZXRQYXNzd29yZFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIQCghwYXNzd29yZBgCIAEoCSIVChNTZXRQYXNzd29yZFJlc3BvbnNlIkcKFUNoYW5nZVBhc3N3b3JkUmVxdWVzdBIYChBjdXJyZW50X3Bhc3N3b3JkGAEgASgJEhQKDG5ld19wYXNzd29yZBgCIAEoCSIYChZDaGFuZ2VQYXNzd29yZFJlc3BvbnNlIhYKFExpc3RBcGlUb2tlbnNSZXF1ZXN0Ij8KFUxpc3RBcGlUb2tlbnNSZXNwb25zZRImCgZ0b2tlbnMYASADKAsyFi5ob3N0cGxhbmUudjEuQXBpVG9rZW4ihgEKFUNyZWF0ZUFwaVRva2VuUmVxdWVzdBIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgDIAMoCRIrCghsaWZldGltZRgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiJSChZDcmVhdGVBcGlUb2tlblJlc3BvbnNlEg0KBXRva2VuGAEgASgJEikKCWFwaV90b2tlbhgCIAEoCzIWLmhvc3RwbGFuZS52MS5BcGlUb2tlbiIlChVSZXZva2VBcGlUb2tlblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIYChZSZXZva2VBcGlUb2tlblJlc3BvbnNlIhkKF1JvdGF0ZVNpZ25pbmdLZXlSZXF1ZXN0IioKGFJvdGF0ZVNpZ25pbmdLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkqUAoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9WSUVXRVIQARIRCg1ST0xFX09QRVJBVE9SEAISDgoKUk9MRV9BRE1JThADKtcBCgpDcmVkZW50aWFsEhoKFkNSRURFTlRJQUxfVU5TUEVDSUZJRUQQABIWChJDUkVERU5USUFMX1NFU1NJT04QARIVChFDUkVERU5USUFMX0NPT0tJRRACEhgKFENSRURFTlRJQUxfQVBJX1RPS0VOEAMSGgoWQ1JFREVOVElBTF9DRVJUSUZJQ0FURRAEEhcKE0NSRURFTlRJQUxfTElTVEVORVIQBRIbChdDUkVERU5USUFMX0FETUlOX1NPQ0tFVBAGEhIKDkNSRURFTlRJQUxfSFVCEAcy0wcKC1VzZXJTZXJ2aWNlElEKCUdldENhbGxlchIeLmhvc3RwbGFuZS52MS5HZXRDYWxsZXJSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESUQoJTGlzdFVzZXJzEh4uaG9zdHBsYW5lLnYxLkxpc3RVc2Vyc1JlcXVlc3QaHy5ob3N0cGxhbmUudjEuTGlzdFVzZXJzUmVzcG9uc2UiA5ACARJPCgpDcmVhdGVVc2VyEh8uaG9zdHBsYW5lLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkNyZWF0ZVVzZXJSZXNwb25zZRJPCgpVcGRhdGVVc2VyEh8uaG9zdHBsYW5lLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLlVwZGF0ZVVzZXJSZXNwb25zZRJPCgpEZWxldGVVc2VyEh8uaG9zdHBsYW5lLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJSCgtTZXRQYXNzd29yZBIgLmhvc3RwbGFuZS52MS5TZXRQYXNzd29yZFJlcXVlc3QaIS5ob3N0cGxhbmUudjEuU2V0UGFzc3dvcmRSZXNwb25zZRJbCg5DaGFuZ2VQYXNzd29yZBIjLmhvc3RwbGFuZS52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ2hhbmdlUGFzc3dvcmRSZXNwb25zZRJdCg1MaXN0QXBpVG9rZW5zEiIuaG9zdHBsYW5lLnYxLkxpc3RBcGlUb2tlbnNSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkxpc3RBcGlUb2tlbnNSZXNwb25zZSIDkAIBElsKDkNyZWF0ZUFwaVRva2VuEiMuaG9zdHBsYW5lLnYxLkNyZWF0ZUFwaVRva2VuUmVxdWVzdBokLmhvc3RwbGFuZS52MS5DcmVhdGVBcGlUb2tlblJlc3BvbnNlElsKDlJldm9rZUFwaVRva2VuEiMuaG9zdHBsYW5lLnYxLlJldm9rZUFwaVRva2VuUmVxdWVzdBokLmhvc3RwbGFuZS52MS5SZXZva2VBcGlUb2tlblJlc3BvbnNlEmEKEFJvdGF0ZVNpZ25pbmdLZXkSJS5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlcXVlc3QaJi5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("Chdob3N0cGxhbmUvdjEvdXNlci5wcm90bxIMaG9zdHBsYW5lLnYxIpwBCgVHcmFudBIgCgRyb2xlGAEgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAiADKAkSDwoHbWV0aG9kcxgDIAMoCRINCgVob3N0cxgEIAMoCRIsCgtob3N0X2xhYmVscxgFIAMoCzIXLmhvc3RwbGFuZS52MS5Ib3N0TGFiZWwSEQoJcmVzb3VyY2VzGAYgAygJIjAKCUdyYW50TGlzdBIjCgZncmFudHMYASADKAsyEy5ob3N0cGxhbmUudjEuR3JhbnQikgIKBFVzZXISDAoEbmFtZRgBIAEoCRIgCgRyb2xlGAIgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAyADKAkSGQoRY2VydGlmaWNhdGVfbmFtZXMYBCADKAkSEgoKYWNjb3VudF9pZBgFIAEoCRIUCgxoYXNfcGFzc3dvcmQYBiABKAgSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2hhbmdlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIwoGZ3JhbnRzGAogAygLMhMuaG9zdHBsYW5lLnYxLkdyYW50IqsCCghBcGlUb2tlbhIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgDIAMoCRISCgphY2NvdW50X2lkGAQgASgJEhIKCmNyZWF0ZWRfYnkYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZncmFudHMYCSADKAsyEy5ob3N0cGxhbmUudjEuR3JhbnQiEgoQR2V0Q2FsbGVyUmVxdWVzdCLtAQoRR2V0Q2FsbGVyUmVzcG9uc2USDQoFYWN0b3IYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIgCgRyb2xlGAMgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYBCADKAkSLAoKY3JlZGVudGlhbBgFIAEoDjIYLmhvc3RwbGFuZS52MS5DcmVkZW50aWFsEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKBmdyYW50cxgHIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCISChBMaXN0VXNlcnNSZXF1ZXN0IjYKEUxpc3RVc2Vyc1Jlc3BvbnNlEiEKBXVzZXJzGAEgAygLMhIuaG9zdHBsYW5lLnYxLlVzZXIipwEKEUNyZWF0ZVVzZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHBhc3N3b3JkGAMgASgJEhAKCHNlcnZpY2VzGAQgAygJEhkKEWNlcnRpZmljYXRlX25hbWVzGAUgAygJEiMKBmdyYW50cxgGIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCI2ChJDcmVhdGVVc2VyUmVzcG9uc2USIAoEdXNlchgBIAEoCzISLmhvc3RwbGFuZS52MS5Vc2VyItcBChFVcGRhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIrCghzZXJ2aWNlcxgDIAEoCzIZLmhvc3RwbGFuZS52MS5TZXJ2aWNlTGlzdBI8ChFjZXJ0aWZpY2F0ZV9uYW1lcxgEIAEoCzIhLmhvc3RwbGFuZS52MS5DZXJ0aWZpY2F0ZU5hbWVMaXN0EicKBmdyYW50cxgFIAEoCzIXLmhvc3RwbGFuZS52MS5HcmFudExpc3QiHwoLU2VydmljZUxpc3QSEAoIc2VydmljZXMYASADKAkiJAoTQ2VydGlmaWNhdGVOYW1lTGlzdBINCgVuYW1lcxgBIAMoCSI2ChJVcGRhdGVVc2VyUmVzcG9uc2USIAoEdXNlchgBIAEoCzISLmhvc3RwbGFuZS52MS5Vc2VyIiEKEURlbGV0ZVVzZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSRGVsZXRlVXNlclJlc3BvbnNlIjQKElNldFBhc3N3b3JkUmVxdWVzdBIMCgRuYW1lGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJIhUKE1NldFBhc3N3b3JkUmVzcG9uc2UiRwoVQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0EhgKEGN1cnJlbnRfcGFzc3dvcmQYASABKAkSFAoMbmV3X3Bhc3N3b3JkGAIgASgJIhgKFkNoYW5nZVBhc3N3b3JkUmVzcG9uc2UiFgoUTGlzdEFwaVRva2Vuc1JlcXVlc3QiPwoVTGlzdEFwaVRva2Vuc1Jlc3BvbnNlEiYKBnRva2VucxgBIAMoCzIWLmhvc3RwbGFuZS52MS5BcGlUb2tlbiKrAQoVQ3JlYXRlQXBpVG9rZW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHNlcnZpY2VzGAMgAygJEisKCGxpZmV0aW1lGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiMKBmdyYW50cxgFIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCJSChZDcmVhdGVBcGlUb2tlblJlc3BvbnNlEg0KBXRva2VuGAEgASgJEikKCWFwaV90b2tlbhgCIAEoCzIWLmhvc3RwbGFuZS52MS5BcGlUb2tlbiIlChVSZXZva2VBcGlUb2tlblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIYChZSZXZva2VBcGlUb2tlblJlc3BvbnNlIlUKFEV4cGxhaW5BY2Nlc3NSZXF1ZXN0Eg0KBWFjdG9yGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIQCghyZXNvdXJjZRgDIAEoCRIMCgRob3N0GAQgASgJInEKFUV4cGxhaW5BY2Nlc3NSZXNwb25zZRIPCgdhbGxvd2VkGAEgASgIEhMKC2V4cGxhbmF0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIiCgVncmFudBgEIAEoCzITLmhvc3RwbGFuZS52MS5HcmFudCIZChdSb3RhdGVTaWduaW5nS2V5UmVxdWVzdCIqChhSb3RhdGVTaWduaW5nS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESEQoNUk9MRV9PUEVSQVRPUhACEg4KClJPTEVfQURNSU4QAyrXAQoKQ3JlZGVudGlhbBIaChZDUkVERU5USUFMX1VOU1BFQ0lGSUVEEAASFgoSQ1JFREVOVElBTF9TRVNTSU9OEAESFQoRQ1JFREVOVElBTF9DT09LSUUQAhIYChRDUkVERU5USUFMX0FQSV9UT0tFThADEhoKFkNSRURFTlRJQUxfQ0VSVElGSUNBVEUQBBIXChNDUkVERU5USUFMX0xJU1RFTkVSEAUSGwoXQ1JFREVOVElBTF9BRE1JTl9TT0NLRVQQBhISCg5DUkVERU5USUFMX0hVQhAHMrIICgtVc2VyU2VydmljZRJRCglHZXRDYWxsZXISHi5ob3N0cGxhbmUudjEuR2V0Q2FsbGVyUmVxdWVzdBofLmhvc3RwbGFuZS52MS5HZXRDYWxsZXJSZXNwb25zZSIDkAIBElEKCUxpc3RVc2VycxIeLmhvc3RwbGFuZS52MS5MaXN0VXNlcnNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIgOQAgESTwoKQ3JlYXRlVXNlchIfLmhvc3RwbGFuZS52MS5DcmVhdGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVVc2VyUmVzcG9uc2USTwoKVXBkYXRlVXNlchIfLmhvc3RwbGFuZS52MS5VcGRhdGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5VcGRhdGVVc2VyUmVzcG9uc2USTwoKRGVsZXRlVXNlchIfLmhvc3RwbGFuZS52MS5EZWxldGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5EZWxldGVVc2VyUmVzcG9uc2USUgoLU2V0UGFzc3dvcmQSIC5ob3N0cGxhbmUudjEuU2V0UGFzc3dvcmRSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLlNldFBhc3N3b3JkUmVzcG9uc2USWwoOQ2hhbmdlUGFzc3dvcmQSIy5ob3N0cGxhbmUudjEuQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkNoYW5nZVBhc3N3b3JkUmVzcG9uc2USXQoNTGlzdEFwaVRva2VucxIiLmhvc3RwbGFuZS52MS5MaXN0QXBpVG9rZW5zUmVxdWVzdBojLmhvc3RwbGFuZS52MS5MaXN0QXBpVG9rZW5zUmVzcG9uc2UiA5ACARJbCg5DcmVhdGVBcGlUb2tlbhIjLmhvc3RwbGFuZS52MS5DcmVhdGVBcGlUb2tlblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlQXBpVG9rZW5SZXNwb25zZRJbCg5SZXZva2VBcGlUb2tlbhIjLmhvc3RwbGFuZS52MS5SZXZva2VBcGlUb2tlblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmV2b2tlQXBpVG9rZW5SZXNwb25zZRJdCg1FeHBsYWluQWNjZXNzEiIuaG9zdHBsYW5lLnYxLkV4cGxhaW5BY2Nlc3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkV4cGxhaW5BY2Nlc3NSZXNwb25zZSIDkAIBEmEKEFJvdGF0ZVNpZ25pbmdLZXkSJS5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlcXVlc3QaJi5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_fleet]);
+
+/**
+ * A role for some methods, hosts and resources. An empty list does not limit.
+ *
+ * @generated from message hostplane.v1.Grant
+ */
+export type Grant = Message<"hostplane.v1.Grant"> & {
+  /**
+   * Role within the bounds of the grant.
+   *
+   * @generated from field: hostplane.v1.Role role = 1;
+   */
+  role: Role;
+
+  /**
+   * Full names of services, e.g. "hostplane.v1.VolumeService".
+   *
+   * @generated from field: repeated string services = 2;
+   */
+  services: string[];
+
+  /**
+   * Methods in place of whole services, e.g. "proto.LVService/RemoveLV". Cannot be combined with services.
+   *
+   * @generated from field: repeated string methods = 3;
+   */
+  methods: string[];
+
+  /**
+   * Names of hosts, in which "*" stands for any characters.
+   *
+   * @generated from field: repeated string hosts = 4;
+   */
+  hosts: string[];
+
+  /**
+   * Labels that a host must have, all of them. An empty value matches any value.
+   *
+   * @generated from field: repeated hostplane.v1.HostLabel host_labels = 5;
+   */
+  hostLabels: HostLabel[];
+
+  /**
+   * Names of resources as in the inventory, e.g. "volumeGroups/vg0/volumes/db-*": "*" stands for any characters except
+   * "/". Each covers what it matches and everything below. A method whose resources the gateway cannot determine needs a
+   * grant without this list.
+   *
+   * @generated from field: repeated string resources = 6;
+   */
+  resources: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.Grant.
+ * Use `create(GrantSchema)` to create a new message.
+ */
+export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_user, 0);
+
+/**
+ * A list of grants. It is a message so that an empty list differs from an unset one.
+ *
+ * @generated from message hostplane.v1.GrantList
+ */
+export type GrantList = Message<"hostplane.v1.GrantList"> & {
+  /**
+   * At most 32, with at most 8 KiB as JSON.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 1;
+   */
+  grants: Grant[];
+};
+
+/**
+ * Describes the message hostplane.v1.GrantList.
+ * Use `create(GrantListSchema)` to create a new message.
+ */
+export const GrantListSchema: GenMessage<GrantList> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_user, 1);
 
 /**
  * A person, or a program that logs in like one.
@@ -76,11 +157,19 @@ export type User = Message<"hostplane.v1.User"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time at which name, role, services, certificates or password last changed.
+   * Time at which name, role, services, grants, certificates or password last changed.
    *
    * @generated from field: google.protobuf.Timestamp changed_at = 8;
    */
   changedAt?: Timestamp | undefined;
+
+  /**
+   * Grants in place of a role for everything. Role and services are then the highest role and all services of the
+   * grants, and the grants decide. Empty for none.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 10;
+   */
+  grants: Grant[];
 };
 
 /**
@@ -88,7 +177,7 @@ export type User = Message<"hostplane.v1.User"> & {
  * Use `create(UserSchema)` to create a new message.
  */
 export const UserSchema: GenMessage<User> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 0);
+  messageDesc(file_hostplane_v1_user, 2);
 
 /**
  * An API token for a program, without the token itself.
@@ -151,6 +240,13 @@ export type ApiToken = Message<"hostplane.v1.ApiToken"> & {
    * @generated from field: google.protobuf.Timestamp last_used_at = 8;
    */
   lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * See User.grants.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 9;
+   */
+  grants: Grant[];
 };
 
 /**
@@ -158,7 +254,7 @@ export type ApiToken = Message<"hostplane.v1.ApiToken"> & {
  * Use `create(ApiTokenSchema)` to create a new message.
  */
 export const ApiTokenSchema: GenMessage<ApiToken> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 1);
+  messageDesc(file_hostplane_v1_user, 3);
 
 /**
  * Request of GetCaller. It has no fields.
@@ -173,7 +269,7 @@ export type GetCallerRequest = Message<"hostplane.v1.GetCallerRequest"> & {
  * Use `create(GetCallerRequestSchema)` to create a new message.
  */
 export const GetCallerRequestSchema: GenMessage<GetCallerRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 2);
+  messageDesc(file_hostplane_v1_user, 4);
 
 /**
  * Identity of the caller.
@@ -222,6 +318,13 @@ export type GetCallerResponse = Message<"hostplane.v1.GetCallerResponse"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * See User.grants.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 7;
+   */
+  grants: Grant[];
 };
 
 /**
@@ -229,7 +332,7 @@ export type GetCallerResponse = Message<"hostplane.v1.GetCallerResponse"> & {
  * Use `create(GetCallerResponseSchema)` to create a new message.
  */
 export const GetCallerResponseSchema: GenMessage<GetCallerResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 3);
+  messageDesc(file_hostplane_v1_user, 5);
 
 /**
  * Request of ListUsers. It has no fields.
@@ -244,7 +347,7 @@ export type ListUsersRequest = Message<"hostplane.v1.ListUsersRequest"> & {
  * Use `create(ListUsersRequestSchema)` to create a new message.
  */
 export const ListUsersRequestSchema: GenMessage<ListUsersRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 4);
+  messageDesc(file_hostplane_v1_user, 6);
 
 /**
  * All users.
@@ -265,7 +368,7 @@ export type ListUsersResponse = Message<"hostplane.v1.ListUsersResponse"> & {
  * Use `create(ListUsersResponseSchema)` to create a new message.
  */
 export const ListUsersResponseSchema: GenMessage<ListUsersResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 5);
+  messageDesc(file_hostplane_v1_user, 7);
 
 /**
  * The user to create.
@@ -281,7 +384,7 @@ export type CreateUserRequest = Message<"hostplane.v1.CreateUserRequest"> & {
   name: string;
 
   /**
-   * Role of the user.
+   * Role of the user. Unset if grants are set.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
@@ -307,6 +410,13 @@ export type CreateUserRequest = Message<"hostplane.v1.CreateUserRequest"> & {
    * @generated from field: repeated string certificate_names = 5;
    */
   certificateNames: string[];
+
+  /**
+   * Grants in place of role and services: at most 32, with at most 8 KiB as JSON.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 6;
+   */
+  grants: Grant[];
 };
 
 /**
@@ -314,7 +424,7 @@ export type CreateUserRequest = Message<"hostplane.v1.CreateUserRequest"> & {
  * Use `create(CreateUserRequestSchema)` to create a new message.
  */
 export const CreateUserRequestSchema: GenMessage<CreateUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 6);
+  messageDesc(file_hostplane_v1_user, 8);
 
 /**
  * The created user.
@@ -335,7 +445,7 @@ export type CreateUserResponse = Message<"hostplane.v1.CreateUserResponse"> & {
  * Use `create(CreateUserResponseSchema)` to create a new message.
  */
 export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 7);
+  messageDesc(file_hostplane_v1_user, 9);
 
 /**
  * Changes to a user. Unset fields stay unchanged.
@@ -370,6 +480,14 @@ export type UpdateUserRequest = Message<"hostplane.v1.UpdateUserRequest"> & {
    * @generated from field: hostplane.v1.CertificateNameList certificate_names = 4;
    */
   certificateNames?: CertificateNameList | undefined;
+
+  /**
+   * The new grants, in place of role and services. An empty list removes them and needs a role. For a user with grants, a
+   * role or services alone are rejected.
+   *
+   * @generated from field: hostplane.v1.GrantList grants = 5;
+   */
+  grants?: GrantList | undefined;
 };
 
 /**
@@ -377,7 +495,7 @@ export type UpdateUserRequest = Message<"hostplane.v1.UpdateUserRequest"> & {
  * Use `create(UpdateUserRequestSchema)` to create a new message.
  */
 export const UpdateUserRequestSchema: GenMessage<UpdateUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 8);
+  messageDesc(file_hostplane_v1_user, 10);
 
 /**
  * A list of services. It is a message so that an empty list differs from an unset one.
@@ -398,7 +516,7 @@ export type ServiceList = Message<"hostplane.v1.ServiceList"> & {
  * Use `create(ServiceListSchema)` to create a new message.
  */
 export const ServiceListSchema: GenMessage<ServiceList> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 9);
+  messageDesc(file_hostplane_v1_user, 11);
 
 /**
  * A list of certificate names. It is a message so that an empty list differs from an unset one.
@@ -419,7 +537,7 @@ export type CertificateNameList = Message<"hostplane.v1.CertificateNameList"> & 
  * Use `create(CertificateNameListSchema)` to create a new message.
  */
 export const CertificateNameListSchema: GenMessage<CertificateNameList> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 10);
+  messageDesc(file_hostplane_v1_user, 12);
 
 /**
  * The updated user.
@@ -440,7 +558,7 @@ export type UpdateUserResponse = Message<"hostplane.v1.UpdateUserResponse"> & {
  * Use `create(UpdateUserResponseSchema)` to create a new message.
  */
 export const UpdateUserResponseSchema: GenMessage<UpdateUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 11);
+  messageDesc(file_hostplane_v1_user, 13);
 
 /**
  * The user to remove.
@@ -461,7 +579,7 @@ export type DeleteUserRequest = Message<"hostplane.v1.DeleteUserRequest"> & {
  * Use `create(DeleteUserRequestSchema)` to create a new message.
  */
 export const DeleteUserRequestSchema: GenMessage<DeleteUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 12);
+  messageDesc(file_hostplane_v1_user, 14);
 
 /**
  * Response of DeleteUser. It has no fields.
@@ -476,7 +594,7 @@ export type DeleteUserResponse = Message<"hostplane.v1.DeleteUserResponse"> & {
  * Use `create(DeleteUserResponseSchema)` to create a new message.
  */
 export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 13);
+  messageDesc(file_hostplane_v1_user, 15);
 
 /**
  * The new password of a user.
@@ -504,7 +622,7 @@ export type SetPasswordRequest = Message<"hostplane.v1.SetPasswordRequest"> & {
  * Use `create(SetPasswordRequestSchema)` to create a new message.
  */
 export const SetPasswordRequestSchema: GenMessage<SetPasswordRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 14);
+  messageDesc(file_hostplane_v1_user, 16);
 
 /**
  * Response of SetPassword. It has no fields.
@@ -519,7 +637,7 @@ export type SetPasswordResponse = Message<"hostplane.v1.SetPasswordResponse"> & 
  * Use `create(SetPasswordResponseSchema)` to create a new message.
  */
 export const SetPasswordResponseSchema: GenMessage<SetPasswordResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 15);
+  messageDesc(file_hostplane_v1_user, 17);
 
 /**
  * The caller's current and new password.
@@ -547,7 +665,7 @@ export type ChangePasswordRequest = Message<"hostplane.v1.ChangePasswordRequest"
  * Use `create(ChangePasswordRequestSchema)` to create a new message.
  */
 export const ChangePasswordRequestSchema: GenMessage<ChangePasswordRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 16);
+  messageDesc(file_hostplane_v1_user, 18);
 
 /**
  * Response of ChangePassword. It has no fields.
@@ -562,7 +680,7 @@ export type ChangePasswordResponse = Message<"hostplane.v1.ChangePasswordRespons
  * Use `create(ChangePasswordResponseSchema)` to create a new message.
  */
 export const ChangePasswordResponseSchema: GenMessage<ChangePasswordResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 17);
+  messageDesc(file_hostplane_v1_user, 19);
 
 /**
  * Request of ListApiTokens. It has no fields.
@@ -577,7 +695,7 @@ export type ListApiTokensRequest = Message<"hostplane.v1.ListApiTokensRequest"> 
  * Use `create(ListApiTokensRequestSchema)` to create a new message.
  */
 export const ListApiTokensRequestSchema: GenMessage<ListApiTokensRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 18);
+  messageDesc(file_hostplane_v1_user, 20);
 
 /**
  * All API tokens.
@@ -598,7 +716,7 @@ export type ListApiTokensResponse = Message<"hostplane.v1.ListApiTokensResponse"
  * Use `create(ListApiTokensResponseSchema)` to create a new message.
  */
 export const ListApiTokensResponseSchema: GenMessage<ListApiTokensResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 19);
+  messageDesc(file_hostplane_v1_user, 21);
 
 /**
  * The API token to create.
@@ -614,7 +732,7 @@ export type CreateApiTokenRequest = Message<"hostplane.v1.CreateApiTokenRequest"
   name: string;
 
   /**
-   * Role of its bearer.
+   * Role of its bearer. Unset if grants are set.
    *
    * @generated from field: hostplane.v1.Role role = 2;
    */
@@ -633,6 +751,13 @@ export type CreateApiTokenRequest = Message<"hostplane.v1.CreateApiTokenRequest"
    * @generated from field: google.protobuf.Duration lifetime = 4;
    */
   lifetime?: Duration | undefined;
+
+  /**
+   * Grants in place of role and services: at most 32, with at most 8 KiB as JSON.
+   *
+   * @generated from field: repeated hostplane.v1.Grant grants = 5;
+   */
+  grants: Grant[];
 };
 
 /**
@@ -640,7 +765,7 @@ export type CreateApiTokenRequest = Message<"hostplane.v1.CreateApiTokenRequest"
  * Use `create(CreateApiTokenRequestSchema)` to create a new message.
  */
 export const CreateApiTokenRequestSchema: GenMessage<CreateApiTokenRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 20);
+  messageDesc(file_hostplane_v1_user, 22);
 
 /**
  * The created API token.
@@ -668,7 +793,7 @@ export type CreateApiTokenResponse = Message<"hostplane.v1.CreateApiTokenRespons
  * Use `create(CreateApiTokenResponseSchema)` to create a new message.
  */
 export const CreateApiTokenResponseSchema: GenMessage<CreateApiTokenResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 21);
+  messageDesc(file_hostplane_v1_user, 23);
 
 /**
  * The API token to revoke.
@@ -689,7 +814,7 @@ export type RevokeApiTokenRequest = Message<"hostplane.v1.RevokeApiTokenRequest"
  * Use `create(RevokeApiTokenRequestSchema)` to create a new message.
  */
 export const RevokeApiTokenRequestSchema: GenMessage<RevokeApiTokenRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 22);
+  messageDesc(file_hostplane_v1_user, 24);
 
 /**
  * Response of RevokeApiToken. It has no fields.
@@ -704,7 +829,91 @@ export type RevokeApiTokenResponse = Message<"hostplane.v1.RevokeApiTokenRespons
  * Use `create(RevokeApiTokenResponseSchema)` to create a new message.
  */
 export const RevokeApiTokenResponseSchema: GenMessage<RevokeApiTokenResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 23);
+  messageDesc(file_hostplane_v1_user, 25);
+
+/**
+ * The call to explain.
+ *
+ * @generated from message hostplane.v1.ExplainAccessRequest
+ */
+export type ExplainAccessRequest = Message<"hostplane.v1.ExplainAccessRequest"> & {
+  /**
+   * The caller as in the audit log: "user/alice" or "token/ci". A name without "/" is a user's.
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+
+  /**
+   * The method, e.g. "proto.LVService/RemoveLV".
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * The resource as in the inventory, e.g. "volumeGroups/vg0/volumes/db-1". Empty to leave it open.
+   *
+   * @generated from field: string resource = 3;
+   */
+  resource: string;
+
+  /**
+   * Host of the fleet. Empty for this gateway itself.
+   *
+   * @generated from field: string host = 4;
+   */
+  host: string;
+};
+
+/**
+ * Describes the message hostplane.v1.ExplainAccessRequest.
+ * Use `create(ExplainAccessRequestSchema)` to create a new message.
+ */
+export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_user, 26);
+
+/**
+ * Whether the call is allowed.
+ *
+ * @generated from message hostplane.v1.ExplainAccessResponse
+ */
+export type ExplainAccessResponse = Message<"hostplane.v1.ExplainAccessResponse"> & {
+  /**
+   * True if the caller may make the call.
+   *
+   * @generated from field: bool allowed = 1;
+   */
+  allowed: boolean;
+
+  /**
+   * Why, as a sentence.
+   *
+   * @generated from field: string explanation = 2;
+   */
+  explanation: string;
+
+  /**
+   * Reason of the error that the call would get, e.g. "NOT_GRANTED". Empty if it is allowed.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The grant that allows the call. Unset if none does, and for a caller without grants.
+   *
+   * @generated from field: hostplane.v1.Grant grant = 4;
+   */
+  grant?: Grant | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.ExplainAccessResponse.
+ * Use `create(ExplainAccessResponseSchema)` to create a new message.
+ */
+export const ExplainAccessResponseSchema: GenMessage<ExplainAccessResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_user, 27);
 
 /**
  * Request of RotateSigningKey. It has no fields.
@@ -719,7 +928,7 @@ export type RotateSigningKeyRequest = Message<"hostplane.v1.RotateSigningKeyRequ
  * Use `create(RotateSigningKeyRequestSchema)` to create a new message.
  */
 export const RotateSigningKeyRequestSchema: GenMessage<RotateSigningKeyRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 24);
+  messageDesc(file_hostplane_v1_user, 28);
 
 /**
  * The new signing key.
@@ -740,7 +949,7 @@ export type RotateSigningKeyResponse = Message<"hostplane.v1.RotateSigningKeyRes
  * Use `create(RotateSigningKeyResponseSchema)` to create a new message.
  */
 export const RotateSigningKeyResponseSchema: GenMessage<RotateSigningKeyResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 25);
+  messageDesc(file_hostplane_v1_user, 29);
 
 /**
  * Permissions of a caller. Each role includes those of the previous one.
@@ -973,6 +1182,16 @@ export const UserService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApiTokenRequestSchema;
     output: typeof RevokeApiTokenResponseSchema;
+  },
+  /**
+   * Reports whether a user or API token may call a method, and which grant or which missing permission decides.
+   *
+   * @generated from rpc hostplane.v1.UserService.ExplainAccess
+   */
+  explainAccess: {
+    methodKind: "unary";
+    input: typeof ExplainAccessRequestSchema;
+    output: typeof ExplainAccessResponseSchema;
   },
   /**
    * Signs new logins with a new key. Tokens that older keys have signed stay valid until they expire.

@@ -1,5 +1,6 @@
 import type { Seal } from "../../crypto/seal.ts";
-import { type CallerRole, callerRoles } from "../../rpc/call/caller.ts";
+import { type CallerRole, callerRoles } from "../../rpc/access/caller-role.ts";
+import { createGrants, type Grants } from "../../rpc/access/grants.ts";
 import type { AuthChanges } from "./store/auth-changes.ts";
 
 /** The common part of users and API tokens. */
@@ -9,6 +10,8 @@ interface Account {
   readonly role: CallerRole;
   /** Full names of the services it is limited to; undefined: all. */
   readonly services: ReadonlySet<string> | undefined;
+  /** Bounds beyond role and services; undefined if there are none. */
+  readonly grants: Grants | undefined;
 }
 
 export interface AuthUser extends Account {
@@ -49,8 +52,14 @@ export interface Accounts {
 const revocationKeptMs = 60 * 60 * 1000;
 const sweepEveryMs = 60 * 1000;
 
-/** @param keySeal decrypts the secrets of signing keys */
-export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthChanges): void } {
+/**
+ * @param keySeal decrypts the secrets of signing keys
+ * @param host name of this host, which grants may name
+ */
+export function createAccounts(
+  keySeal: Seal,
+  host: string,
+): Accounts & { apply(changes: AuthChanges): void } {
   const usersById = new Map<string, AuthUser>();
   const usersByName = new Map<string, AuthUser>();
   const usersByCertificateName = new Map<string, AuthUser>();
@@ -108,7 +117,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
       }
       for (const row of users.filter(({ removed_at }) => removed_at === null)) {
         add({
-          ...accountFrom(row),
+          ...accountFrom(row, host),
           passwordHash: row.password_hash ?? undefined,
           certificateNames: JSON.parse(row.certificate_names),
           tokensNotBeforeMs: row.tokens_not_before,
@@ -117,7 +126,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
       }
       for (const row of tokens) {
         apiTokens.set(textOf(row.hash), {
-          ...accountFrom(row),
+          ...accountFrom(row, host),
           hash: row.hash,
           expiresAtMs: row.expires_at ?? undefined,
           isRevoked: row.revoked_at !== null,
@@ -141,18 +150,22 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
   };
 }
 
-function accountFrom(row: {
+interface AccountRow {
   readonly id: string;
   readonly name: string;
   readonly role: string;
   readonly services: string | null;
-}): Account {
+  readonly grants: string | null;
+}
+
+function accountFrom(row: AccountRow, host: string): Account {
   const role = callerRoles.find((one) => one === row.role);
   if (role === undefined) {
     throw new Error(`the account ${row.id} has the role ${row.role}, which this version does not support`);
   }
   const services = row.services === null ? undefined : new Set<string>(JSON.parse(row.services));
-  return { id: row.id, name: row.name, role, services };
+  const grants = row.grants === null ? undefined : createGrants(JSON.parse(row.grants), host);
+  return { id: row.id, name: row.name, role, services, grants };
 }
 
 function textOf(hash: Uint8Array): string {

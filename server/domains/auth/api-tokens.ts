@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { CallerRole } from "../../rpc/call/caller.ts";
+import type { CallerRole } from "../../rpc/access/caller-role.ts";
 import type { Store } from "../../store/store.ts";
 import type { DryRun } from "../../store/transaction.ts";
-import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
+import { accessFrom, type KnownMethods } from "./access/account-grants.ts";
+import { assertApiTokenName } from "./access/account-rules.ts";
 import { makeApiToken } from "./api-token-text.ts";
 import { authReasons } from "./reasons.ts";
 import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "./store/api-tokens.ts";
@@ -12,8 +13,8 @@ import { hashToken } from "./token-hash.ts";
 /** Options of `createApiTokens`. */
 export interface ApiTokensOptions {
   readonly store: Pick<Store, "run">;
-  /** Full names of the services of the contract. */
-  readonly serviceNames: readonly string[];
+  /** The services and methods of the contract. */
+  readonly known: KnownMethods;
   /** Updates the in-memory authentication state from the store, so that a read after a write sees the change. */
   readonly refresh: () => Promise<void>;
 }
@@ -21,9 +22,12 @@ export interface ApiTokensOptions {
 /** An API token to create, as requested. */
 export interface RequestedApiToken {
   readonly name: string;
-  readonly role: CallerRole;
+  /** Undefined: `grants` decide. */
+  readonly role: CallerRole | undefined;
   /** Empty: all services. */
   readonly services: readonly string[];
+  /** Empty or absent: `role` and `services` decide. */
+  readonly grants?: readonly unknown[];
   /** Undefined: it never expires. */
   readonly lifetimeMs: number | undefined;
   /** Actor that requests it. */
@@ -52,7 +56,7 @@ export interface ApiTokens {
 const dayMs = 24 * 60 * 60 * 1000;
 const maxLifetimeDays = 3650;
 
-export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptions): ApiTokens {
+export function createApiTokens({ store, known, refresh }: ApiTokensOptions): ApiTokens {
   /** Refreshes the authentication state after a change, because the next call must see it. */
   async function settle({ dryRun = false }: DryRun): Promise<void> {
     if (!dryRun) {
@@ -65,7 +69,7 @@ export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptio
 
     async create(requested, how = {}) {
       const token = makeApiToken();
-      const row = checkedToken(requested, hashToken(token), serviceNames);
+      const row = checkedToken(requested, hashToken(token), known);
       const record = apiTokenFrom(await store.run("apiTokens.create", { ...row, ...how }), requested.name);
       await settle(how);
       return { token, record };
@@ -81,18 +85,15 @@ export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptio
 }
 
 /** @throws InfraError INVALID_FIELD */
-function checkedToken(
-  { name, role, services, createdBy, lifetimeMs }: RequestedApiToken,
-  hash: Uint8Array,
-  serviceNames: readonly string[],
-): NewApiToken {
+function checkedToken(requested: RequestedApiToken, hash: Uint8Array, known: KnownMethods): NewApiToken {
+  const { name, createdBy, lifetimeMs } = requested;
   assertApiTokenName(name);
   if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= maxLifetimeDays * dayMs)) {
     throw invalidField("lifetime", `must be positive and at most ${maxLifetimeDays} days`);
   }
-  const limit = serviceLimitFrom(services, serviceNames);
+  const access = accessFrom(requested, known);
   const lifetime = lifetimeMs === undefined ? null : Math.ceil(lifetimeMs);
-  return { id: randomUUID(), name, hash, role, services: limit, createdBy, lifetimeMs: lifetime };
+  return { id: randomUUID(), name, hash, ...access, createdBy, lifetimeMs: lifetime };
 }
 
 /** @throws InfraError API_TOKEN_NOT_FOUND, API_TOKEN_EXISTS */

@@ -8,6 +8,8 @@ export interface AuthStateOptions {
   readonly store: Pick<Store, "isShared" | "run" | "subscribe">;
   /** Decrypts the secrets of signing keys. */
   readonly keySeal: Seal;
+  /** Name of this host. */
+  readonly host: string;
   /** Called once when the store can no longer be read. */
   readonly onFailed: (error: unknown) => void;
   /** How long the last read remains valid while a shared store cannot be read. */
@@ -38,8 +40,8 @@ const defaultMaxAgeMs = 10_000;
  * @throws InfraError STORE_UNAVAILABLE; Error when the master key does not decrypt a signing key
  */
 export async function createAuthState(options: AuthStateOptions): Promise<AuthState> {
-  const { store, keySeal, onFailed, maxAgeMs = defaultMaxAgeMs } = options;
-  const accounts = createAccounts(keySeal);
+  const { store, keySeal, host, onFailed, maxAgeMs = defaultMaxAgeMs } = options;
+  const accounts = createAccounts(keySeal, host);
   let version = 0;
   let readAtMs = 0;
   let isFailing = false;

@@ -3,9 +3,14 @@ import type { MasterKey } from "../../crypto/master-key.ts";
 import { createSeal } from "../../crypto/seal.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
+import type { AccessRegistration } from "../../rpc/access/method-access.ts";
 import { anonymous } from "../../rpc/call/caller.ts";
+import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { Store } from "../../store/store.ts";
+import type { RuledMethod } from "./access/explain-access.ts";
+import { createExplainRequest, type ExplainOptions } from "./access/explain-request.ts";
+import { authMethodAccess } from "./access/method-access.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createAuthState } from "./auth-state.ts";
 import { type AuthenticateOptions, type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
@@ -27,6 +32,14 @@ export interface AuthOptions {
   readonly config: { readonly tokenHours: number; readonly audience: string };
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
+  /** All methods of the contract. */
+  readonly methods: readonly RuledMethod[];
+  /** Returns what the calls of a method concern. */
+  readonly accessOf: ExplainOptions["accessOf"];
+  /** Returns a host of the fleet; absent: there are none. */
+  readonly findHost?: ExplainOptions["findHost"];
+  /** Name of this host. */
+  readonly host: string;
   /** Absent: no request comes from a hub. */
   readonly authenticateHub?: AuthenticateOptions["authenticateHub"];
   /** Called with failures of background work. */
@@ -37,6 +50,7 @@ export interface AuthOptions {
 export interface Auth {
   /** AuthService and UserService. */
   readonly registrations: readonly ServiceRegistration[];
+  readonly access: readonly AccessRegistration[];
   /** Planners of UserService. */
   readonly planners: readonly PlannerRegistration[];
   readonly authenticate: AuthenticateRequest;
@@ -55,12 +69,17 @@ const hourMs = 60 * 60 * 1000;
  * @throws InfraError STORE_UNAVAILABLE; Error when the master key does not decrypt a signing key
  */
 export async function createAuth(options: AuthOptions): Promise<Auth> {
-  const { store, masterKey, config, serviceNames, onFailed } = options;
+  const { store, masterKey, config, host, onFailed } = options;
+  const known = {
+    serviceNames: options.serviceNames,
+    methodPaths: options.methods.map(({ method }) => methodPathOf(method)),
+  };
   const keySeal = createSeal(masterKey, signingKeyPurpose);
   await ensureSigningKey(store, keySeal);
   const state = await createAuthState({
     store,
     keySeal,
+    host,
     onFailed: (error) => onFailed("users and revocations cannot be read", error),
   });
   const tokenUse = createTokenUse(store, (error) =>
@@ -81,8 +100,11 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     lifetimeMs: config.tokenHours * hourMs,
   });
   const { refresh } = state;
-  const users = createUsers({ store, serviceNames, refresh, guardPassword });
-  const apiTokens = createApiTokens({ store, serviceNames, refresh });
+  const users = createUsers({ store, known, refresh, guardPassword });
+  const apiTokens = createApiTokens({ store, known, refresh });
+
+  const { methods, accessOf, findHost = () => undefined } = options;
+  const explain = createExplainRequest({ users, apiTokens, methods, accessOf, findHost, here: host });
 
   const administration = createAdministration({
     users,
@@ -95,8 +117,12 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   });
 
   return {
-    registrations: [createAuthService(logins), createUserService({ users, apiTokens }, administration)],
+    registrations: [
+      createAuthService(logins),
+      createUserService({ users, apiTokens, explain }, administration),
+    ],
     planners: [plannersOf(UserService, administration)],
+    access: authMethodAccess,
     authenticate: createAuthenticate({
       state,
       callers,

@@ -18,9 +18,15 @@ export const authMethodReasons: ReasonsByMethod = { Login: ofPasswords };
 export const userMethodReasons: ReasonsByMethod = {
   ChangePassword: [...ofPasswords, authReasons.USER_NOT_FOUND],
   CreateUser: [authReasons.USER_EXISTS, authReasons.CERTIFICATE_NAME_TAKEN, hostReasons.BUSY],
-  UpdateUser: [authReasons.USER_NOT_FOUND, authReasons.LAST_ADMIN, authReasons.CERTIFICATE_NAME_TAKEN],
+  UpdateUser: [
+    authReasons.USER_NOT_FOUND,
+    authReasons.USER_HAS_GRANTS,
+    authReasons.LAST_ADMIN,
+    authReasons.CERTIFICATE_NAME_TAKEN,
+  ],
   DeleteUser: [authReasons.USER_NOT_FOUND, authReasons.LAST_ADMIN],
   SetPassword: [authReasons.USER_NOT_FOUND, hostReasons.BUSY],
   CreateApiToken: [authReasons.API_TOKEN_EXISTS],
+  ExplainAccess: [authReasons.USER_NOT_FOUND, authReasons.API_TOKEN_NOT_FOUND],
   RevokeApiToken: [authReasons.API_TOKEN_NOT_FOUND],
 };

@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { CallerRole } from "../../rpc/access/caller-role.ts";
 import type { Peer } from "../../rpc/call/call.ts";
-import { anonymous, type Caller, type CallerRole } from "../../rpc/call/caller.ts";
+import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import type { ClientCertificate } from "../../rpc/protocols/http/client-certificate.ts";
 import type { AuthUser } from "./accounts.ts";
 import { isApiToken } from "./api-token-text.ts";
@@ -22,16 +23,16 @@ export interface Callers {
 
 export function createCallers(state: AuthState, sessionTokens: SessionTokens): Callers {
   function ofUser(
-    { id, name, role, services }: AuthUser,
+    { id, name, role, services, grants }: AuthUser,
     {
       credential,
       sessionId,
       expiresAtMs,
       current,
-    }: Omit<Caller, "actor" | "accountId" | "role" | "services">,
+    }: Omit<Caller, "actor" | "accountId" | "role" | "services" | "grants">,
   ): Caller {
     const actor = `user/${name}`;
-    return { actor, accountId: id, role, services, credential, sessionId, expiresAtMs, current };
+    return { actor, accountId: id, role, services, grants, credential, sessionId, expiresAtMs, current };
   }
 
   function ofSession(claims: SessionClaims, credential: "session" | "cookie"): Caller {
@@ -58,12 +59,13 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
       throw new InfraError(authReasons.TOKEN_REVOKED, "the API token was revoked");
     }
     assertNotExpired(token);
-    const { id, name, role, services, expiresAtMs } = token;
+    const { id, name, role, services, grants, expiresAtMs } = token;
     return {
       actor: `token/${name}`,
       accountId: id,
       role,
       services,
+      grants,
       credential: "apiToken",
       sessionId: undefined,
       expiresAtMs,

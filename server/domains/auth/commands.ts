@@ -1,21 +1,33 @@
-import { ApiTokenSchema, RoleSchema, UserSchema, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import { change, list, type Noun } from "../../cli/table/command.ts";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import {
+  ApiTokenSchema,
+  ExplainAccessResponseSchema,
+  type Grant,
+  Role,
+  RoleSchema,
+  type User,
+  UserSchema,
+  UserService,
+} from "../../../gen/hostplane/v1/user_pb.ts";
+import { change, list, type Noun, show } from "../../cli/table/command.ts";
 import { enumText } from "../../cli/table/enum-text.ts";
 import {
   argument,
+  argumentList,
   duration,
   enumChoice,
   flag,
   nameOf,
   names,
   option,
+  optionalArgument,
   optionList,
-  requiredOption,
   word,
 } from "../../cli/table/parameter.ts";
 import { readPassword } from "../../cli/table/read-password.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
+import { grantText, grantValue } from "./cli/grant-words.ts";
 
 const users: Reference = {
   noun: "user",
@@ -35,7 +47,11 @@ const tokens: Reference = {
   },
 };
 
-const role = requiredOption("role of the user or token", enumChoice("role", RoleSchema));
+const role = option("role of the user or token, unless it gets grants", enumChoice("role", RoleSchema));
+const grant = optionList(
+  "grant in place of a role, such as 'operator resources=volumeGroups/vg0/volumes/db-*'",
+  grantValue,
+);
 const user = argument("name of the user", nameOf("name", users));
 
 /** Users. */
@@ -50,20 +66,22 @@ export const userNoun: Noun = {
         name: argument("3 to 24 letters, digits, '-' and '_'", word("name")),
         role,
         services: option("limit the user to these services, separated by commas", names),
+        grant,
         certificate: optionList(
           "let the user log in by a client certificate with this name, without a password",
           word("name"),
         ),
       },
       method: UserService.method.createUser,
-      request: async ({ name, role: given, services = [], certificate }) => ({
+      request: async ({ name, role: given, services = [], grant: grants, certificate }) => ({
         name,
-        role: given,
+        ...(given === undefined ? {} : { role: given }),
+        grants: [...grants],
         password: certificate.length > 0 ? "" : await readPassword(`Password of ${name}`),
         services: [...services],
         certificateNames: [...certificate],
       }),
-      done: (_response, values) => `added the user ${values.name}: ${enumText(RoleSchema, values.role)}`,
+      done: ({ user: added }, values) => `added the user ${values.name}: ${accessText(added)}`,
     }),
     list({
       name: "list",
@@ -76,6 +94,7 @@ export const userNoun: Noun = {
         NAME: "name",
         ROLE: "role",
         SERVICES: (item) => servicesText(item.services),
+        GRANTS: (item) => grantsText(item.grants),
         "LOGIN METHODS": (item) =>
           [...(item.hasPassword ? ["password"] : []), ...item.certificateNames].join(", "),
         CHANGED: "changedAt",
@@ -112,10 +131,24 @@ export const userNoun: Noun = {
       method: UserService.method.updateUser,
       request: ({ name, role: given, services, allServices }) => {
         const limit = allServices ? [] : services;
-        return { name, role: given, ...(limit === undefined ? {} : { services: { services: [...limit] } }) };
+        return {
+          name,
+          role: given,
+          grants: { grants: [] },
+          ...(limit === undefined ? {} : { services: { services: [...limit] } }),
+        };
       },
       done: (response, values) =>
         `${values.name} is now ${enumText(RoleSchema, values.role)}, services: ${servicesText(response.user?.services ?? [])}`,
+    }),
+    change({
+      name: "grant",
+      summary: "replace what a user may do by grants",
+      isOffline: true,
+      parameters: { name: user, grants: argumentList("the new grants, each in quotes", grantValue) },
+      method: UserService.method.updateUser,
+      request: ({ name, grants }) => ({ name, grants: { grants: [...grants] } }),
+      done: (response, values) => `${values.name} is now ${accessText(response.user)}`,
     }),
   ],
 };
@@ -132,9 +165,17 @@ export const tokenNoun: Noun = {
         name: argument("name of the token", word("name")),
         role,
         services: option("limit it to these services, separated by commas", names),
+        grant,
         lifetime: option("time until it expires, such as 12h or 90d (default: unlimited)", duration),
       },
       method: UserService.method.createApiToken,
+      request: ({ name, role: given, services = [], grant: grants, lifetime }) => ({
+        name,
+        ...(given === undefined ? {} : { role: given }),
+        services: [...services],
+        grants: [...grants],
+        ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
+      }),
       done: ({ token }) => token,
       id: ({ token }) => token,
       notes: (_response, values) => [`the token ${values.name} is shown only once; only its hash is stored`],
@@ -150,6 +191,7 @@ export const tokenNoun: Noun = {
         NAME: "name",
         ROLE: "role",
         SERVICES: (item) => servicesText(item.services),
+        GRANTS: (item) => grantsText(item.grants),
         "CREATED BY": "createdBy",
         EXPIRES: (item) => timeText(item.expiresAt) || "never",
         "LAST USED": (item) => timeText(item.lastUsedAt) || "never",
@@ -163,6 +205,37 @@ export const tokenNoun: Noun = {
       parameters: { name: argument("name of the token", nameOf("name", tokens)) },
       method: UserService.method.revokeApiToken,
       done: (_response, values) => `revoked the token ${values.name}`,
+    }),
+  ],
+};
+
+/** What users and tokens may do. */
+export const accessNoun: Noun = {
+  commands: [
+    show({
+      name: "explain",
+      summary: "explain whether a user or token may make a call, and by which grant",
+      isOffline: true,
+      parameters: {
+        actor: argument("user/NAME or token/NAME; a name alone is a user's", word("actor")),
+        method: argument("method, such as proto.LVService/RemoveLV", word("method")),
+        resource: optionalArgument(
+          "resource, such as volumeGroups/vg0/volumes/db-1 (default: any)",
+          word("resource"),
+        ),
+        onHost: option("host of the fleet (default: the gateway itself)", word("name")),
+      },
+      method: UserService.method.explainAccess,
+      request: ({ actor, method, resource = "", onHost = "" }) => ({ actor, method, resource, host: onHost }),
+      schema: ExplainAccessResponseSchema,
+      item: (response) => response,
+      id: ({ allowed }) => String(allowed),
+      view: ({ allowed, reason, explanation }) => ({
+        facts: [
+          ["ALLOWED", allowed ? "yes" : `no, ${reason}`],
+          ["WHY", explanation],
+        ],
+      }),
     }),
   ],
 };
@@ -181,6 +254,16 @@ export const keyNoun: Noun = {
     }),
   ],
 };
+
+/** Returns the role, or the grants in its place. */
+function accessText(account: Pick<User, "role" | "grants"> | undefined): string {
+  const { role: given = Role.UNSPECIFIED, grants = [] } = account ?? {};
+  return grants.length === 0 ? enumText(RoleSchema, given) : grantsText(grants);
+}
+
+function grantsText(grants: readonly Grant[]): string {
+  return grants.map(grantText).join("; ");
+}
 
 /** Returns `all`, or the names. */
 function servicesText(services: readonly string[]): string {

@@ -26,6 +26,7 @@ export const authDomain = defineGatewayDomain({
         GetCaller: { role: "viewer", ofEveryService: true, get: false, cache: false },
         ListUsers: { get: false, cache: false },
         ListApiTokens: { get: false, cache: false },
+        ExplainAccess: { get: false, cache: false },
         ChangePassword: { role: "viewer", ofEveryService: true },
       },
     },

@@ -38,6 +38,12 @@ export const authReasons = defineReasons({
     retryable: false,
     meaning: "A user of this name already exists.",
   },
+  USER_HAS_GRANTS: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The user has grants, which a role or services alone would replace; the request must set grants too.",
+  },
   LAST_ADMIN: {
     code: "FAILED_PRECONDITION",
     retryable: false,

@@ -7,11 +7,15 @@ import {
   type CreateUserRequest,
   Credential,
   type GetCallerResponseSchema,
+  type Grant as GrantMessage,
+  type GrantSchema,
   Role,
   type UpdateUserRequest,
   type UserSchema,
 } from "../../../gen/hostplane/v1/user_pb.ts";
-import type { Caller, CallerRole, CredentialKind } from "../../rpc/call/caller.ts";
+import type { CallerRole } from "../../rpc/access/caller-role.ts";
+import type { Grant } from "../../rpc/access/grant.ts";
+import type { Caller, CredentialKind } from "../../rpc/call/caller.ts";
 import type { RequestedApiToken } from "./api-tokens.ts";
 import type { ApiTokenRecord } from "./store/api-tokens.ts";
 import type { UserRecord } from "./store/user-record.ts";
@@ -40,25 +44,28 @@ const credentials: Readonly<Record<CredentialKind, Credential>> = {
   none: Credential.UNSPECIFIED,
 };
 
-/** @throws InfraError INVALID_FIELD when the role is missing or unknown */
+/** @throws InfraError INVALID_FIELD when the role is unknown */
 export function newUserFrom(request: CreateUserRequest): RequestedUser {
   const { name, password, services, certificateNames } = request;
-  return { name, role: roleFrom(request.role), password, services, certificateNames };
+  const access = { role: optionalRole(request.role), services, grants: request.grants.map(grantFromMessage) };
+  return { name, password, certificateNames, ...access };
 }
 
 /** @throws InfraError INVALID_FIELD when the role is unknown */
 export function userChangeFrom(request: UpdateUserRequest): RequestedUserChange {
   return {
-    role: request.role === Role.UNSPECIFIED ? undefined : roleFrom(request.role),
+    role: optionalRole(request.role),
     services: request.services?.services,
+    grants: request.grants?.grants.map(grantFromMessage),
     certificateNames: request.certificateNames?.names,
   };
 }
 
-/** @throws InfraError INVALID_FIELD when the role is missing or unknown */
+/** @throws InfraError INVALID_FIELD when the role is unknown */
 export function newApiTokenFrom(request: CreateApiTokenRequest, createdBy: string): RequestedApiToken {
   const { name, services, lifetime } = request;
-  return { name, role: roleFrom(request.role), services, lifetimeMs: lifetimeFrom(lifetime), createdBy };
+  const access = { role: optionalRole(request.role), services, grants: request.grants.map(grantFromMessage) };
+  return { name, ...access, lifetimeMs: lifetimeFrom(lifetime), createdBy };
 }
 
 export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchema> {
@@ -67,6 +74,7 @@ export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchem
     role: roleNumbers[user.role] ?? Role.UNSPECIFIED,
     services: [...(user.services ?? [])],
     certificateNames: [...user.certificateNames],
+    grants: (user.grants ?? []).map(grantMessage),
     accountId: user.id,
     hasPassword: user.hasPassword,
     createdAt: timestampFromMs(user.createdAtMs),
@@ -79,6 +87,7 @@ export function apiTokenMessage(token: ApiTokenRecord): MessageInitShape<typeof 
     name: token.name,
     role: roleNumbers[token.role] ?? Role.UNSPECIFIED,
     services: [...(token.services ?? [])],
+    grants: (token.grants ?? []).map(grantMessage),
     accountId: token.id,
     createdBy: token.createdBy,
     createdAt: timestampFromMs(token.createdAtMs),
@@ -88,15 +97,41 @@ export function apiTokenMessage(token: ApiTokenRecord): MessageInitShape<typeof 
 }
 
 export function callerMessage(caller: Caller): MessageInitShape<typeof GetCallerResponseSchema> {
-  const { actor, accountId, role, services, credential, expiresAtMs } = caller;
+  const { actor, accountId, role, services, grants, credential, expiresAtMs } = caller;
   return {
     actor,
     accountId,
     role: role === undefined ? Role.UNSPECIFIED : (roleNumbers[role] ?? Role.UNSPECIFIED),
     services: [...(services ?? [])].toSorted(),
+    grants: (grants?.list ?? []).map(grantMessage),
     credential: credentials[credential],
     ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
   };
+}
+
+export function grantMessage(grant: Grant): MessageInitShape<typeof GrantSchema> {
+  const { role, services = [], methods = [], hosts = [], hostLabels = [], resources = [] } = grant;
+  return {
+    role: roleNumbers[role] ?? Role.UNSPECIFIED,
+    services: [...services],
+    methods: [...methods],
+    hosts: [...hosts],
+    hostLabels: hostLabels.map(({ name, value }) => ({ name, value })),
+    resources: [...resources],
+  };
+}
+
+/** Returns a grant as `grantSchema` reads it. What is empty is not limited. */
+function grantFromMessage(message: GrantMessage): unknown {
+  const { role, hostLabels, services, methods, hosts, resources } = message;
+  const labels = hostLabels.map(({ name, value }) => ({ name, value }));
+  const lists = Object.entries({ services, methods, hosts, resources, hostLabels: labels });
+  return { role: roleNames.get(role), ...Object.fromEntries(lists.filter(([, list]) => list.length > 0)) };
+}
+
+/** @throws InfraError INVALID_FIELD for an unknown role */
+function optionalRole(role: Role): CallerRole | undefined {
+  return role === Role.UNSPECIFIED ? undefined : roleFrom(role);
 }
 
 function roleFrom(role: Role): CallerRole {

@@ -1,14 +1,21 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
+import type { ExplainRequest } from "./access/explain-request.ts";
 import type { ApiTokens } from "./api-tokens.ts";
 import type { Administration } from "./changes/administration.ts";
-import { apiTokenMessage, callerMessage, userMessage } from "./user-messages.ts";
+import { apiTokenMessage, callerMessage, grantMessage, userMessage } from "./user-messages.ts";
 import type { Users } from "./users.ts";
+
+export interface UserServiceParts {
+  readonly users: Users;
+  readonly apiTokens: ApiTokens;
+  readonly explain: ExplainRequest;
+}
 
 /** Creates hostplane.v1.UserService: users, API tokens, and the keys that sign sessions. */
 export function createUserService(
-  { users, apiTokens }: { readonly users: Users; readonly apiTokens: ApiTokens },
+  { users, apiTokens, explain }: UserServiceParts,
   administration: Administration,
 ): ServiceRegistration {
   return registerService(UserService, {
@@ -17,6 +24,15 @@ export function createUserService(
     },
     async listUsers() {
       return { users: (await users.list()).map(userMessage) };
+    },
+    async explainAccess(request) {
+      const { isAllowed, explanation, reason, grant } = await explain(request);
+      return {
+        allowed: isAllowed,
+        explanation,
+        reason,
+        ...(grant === undefined ? {} : { grant: grantMessage(grant) }),
+      };
     },
     ...handlersOf(administration),
     async changePassword({ currentPassword, newPassword }, call) {

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { Caller, CallerRole } from "../../rpc/call/caller.ts";
+import type { CallerRole } from "../../rpc/access/caller-role.ts";
+import type { Caller } from "../../rpc/call/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { DryRun } from "../../store/transaction.ts";
-import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
+import { type AccountAccess, accessFrom, type KnownMethods } from "./access/account-grants.ts";
+import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./access/account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 import { authReasons } from "./reasons.ts";
 import type { NewUser, UserChange, UserRecord, UserResult } from "./store/user-record.ts";
@@ -11,8 +13,8 @@ import type { NewUser, UserChange, UserRecord, UserResult } from "./store/user-r
 /** Options of `createUsers`. */
 export interface UsersOptions {
   readonly store: Pick<Store, "run">;
-  /** Full names of the services of the contract. */
-  readonly serviceNames: readonly string[];
+  /** The services and methods of the contract. */
+  readonly known: KnownMethods;
   /** Updates the in-memory authentication state from the store, so that a read after a write sees the change. */
   readonly refresh: () => Promise<void>;
   readonly guardPassword: GuardPassword;
@@ -30,10 +32,13 @@ export type GuardPassword = (
 /** A user to create, as requested. */
 export interface RequestedUser {
   readonly name: string;
-  readonly role: CallerRole;
+  /** Undefined: `grants` decide. */
+  readonly role: CallerRole | undefined;
   /** Empty: the user can only use a certificate. */
   readonly password: string;
   readonly services: readonly string[];
+  /** Empty or absent: `role` and `services` decide. */
+  readonly grants?: readonly unknown[];
   readonly certificateNames: readonly string[];
 }
 
@@ -42,6 +47,8 @@ export interface RequestedUserChange {
   readonly role: CallerRole | undefined;
   /** Empty: all services. */
   readonly services: readonly string[] | undefined;
+  /** Empty: removes them. */
+  readonly grants?: readonly unknown[] | undefined;
   readonly certificateNames: readonly string[] | undefined;
 }
 
@@ -54,7 +61,7 @@ export interface Users {
   list(): Promise<readonly UserRecord[]>;
   /** @throws InfraError INVALID_FIELD, USER_EXISTS, CERTIFICATE_NAME_TAKEN */
   create(requested: RequestedUser, how?: DryRun): Promise<UserRecord>;
-  /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
+  /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_HAS_GRANTS, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
   update(name: string, requested: RequestedUserChange, how?: DryRun): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
   remove(name: string, how?: DryRun): Promise<UserRecord>;
@@ -71,7 +78,7 @@ export interface Users {
   ): Promise<void>;
 }
 
-export function createUsers({ store, serviceNames, refresh, guardPassword }: UsersOptions): Users {
+export function createUsers({ store, known, refresh, guardPassword }: UsersOptions): Users {
   /** Refreshes the authentication state after a change, because the next call must see it. */
   async function settled(
     result: UserResult,
@@ -89,7 +96,7 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
     list: () => store.run("users.list", undefined),
 
     async create(requested, how = {}) {
-      const user = checkedUser(requested, serviceNames);
+      const user = checkedUser(requested, known);
       const passwordHash = requested.password === "" ? null : await hashFor(requested.password, how);
       const result = await store.run("users.create", { ...user, passwordHash, ...how });
       return settled(result, requested.name, how);
@@ -97,7 +104,7 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
 
     async update(name, requested, how = {}) {
       assertUserName(name);
-      const change = checkedChange(requested, serviceNames);
+      const change = checkedChange(requested, known);
       return settled(await store.run("users.update", { name, change, ...how }), name, how);
     },
 
@@ -138,29 +145,43 @@ async function hashFor(password: string, { dryRun = false }: DryRun): Promise<st
 }
 
 /** @throws InfraError INVALID_FIELD */
-function checkedUser(
-  requested: RequestedUser,
-  serviceNames: readonly string[],
-): Omit<NewUser, "passwordHash"> {
-  const { name, role, password } = requested;
+function checkedUser(requested: RequestedUser, known: KnownMethods): Omit<NewUser, "passwordHash"> {
+  const { name, password } = requested;
   assertUserName(name);
-  const services = serviceLimitFrom(requested.services, serviceNames);
+  const access = accessFrom(requested, known);
   const certificateNames = certificateNamesFrom(requested.certificateNames);
   if (password !== "") {
     assertPassword(password, "password");
   } else if (certificateNames.length === 0) {
     throw invalidField("password", "must be set, unless certificate_names is set");
   }
-  return { id: randomUUID(), name, role, services, certificateNames };
+  return { id: randomUUID(), name, ...access, certificateNames };
 }
 
 /** @throws InfraError INVALID_FIELD */
-function checkedChange(requested: RequestedUserChange, serviceNames: readonly string[]): UserChange {
-  const { role, services, certificateNames } = requested;
+function checkedChange(requested: RequestedUserChange, known: KnownMethods): UserChange {
+  const { certificateNames } = requested;
   return {
-    role,
-    services: services === undefined ? undefined : serviceLimitFrom(services, serviceNames),
+    ...changedAccess(requested, known),
     certificateNames: certificateNames === undefined ? undefined : certificateNamesFrom(certificateNames),
+  };
+}
+
+/** @throws InfraError INVALID_FIELD */
+function changedAccess(
+  { role, services, grants }: RequestedUserChange,
+  known: KnownMethods,
+): Partial<AccountAccess> {
+  if (grants !== undefined && grants.length > 0) {
+    return accessFrom({ role, services: services ?? [], grants }, known);
+  }
+  if (grants !== undefined && role === undefined) {
+    throw invalidField("role", "must be set, because the grants are removed");
+  }
+  return {
+    ...(role === undefined ? {} : { role }),
+    ...(services === undefined ? {} : { services: serviceLimitFrom(services, known.serviceNames) }),
+    ...(grants === undefined ? {} : { grants: null }),
   };
 }
 
@@ -172,7 +193,7 @@ function userNameOf({ actor }: Caller): string {
   return name;
 }
 
-/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
+/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, USER_HAS_GRANTS, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
 function userFrom(result: UserResult, name: string): UserRecord {
   if (result.ok) {
     return result.user;
@@ -185,6 +206,12 @@ function userFrom(result: UserResult, name: string): UserRecord {
       });
     case "exists":
       throw new InfraError(authReasons.USER_EXISTS, `user ${name} already exists`, { resource });
+    case "hasGrants":
+      throw new InfraError(
+        authReasons.USER_HAS_GRANTS,
+        `${name} has grants: set grants as well, or an empty list of them to return to a role`,
+        { resource },
+      );
     case "lastAdmin":
       throw new InfraError(
         authReasons.LAST_ADMIN,

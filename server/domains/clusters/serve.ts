@@ -3,6 +3,7 @@ import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { Activity, DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import { startPurge } from "../../store/purge.ts";
+import { clusterAccess } from "./access.ts";
 import { createClusterServiceChanges } from "./changes/cluster-service-changes.ts";
 import { createKaasChanges } from "./changes/kaas-changes.ts";
 import { createClusterService } from "./cluster-service.ts";
@@ -58,6 +59,7 @@ export function serveClusters(system: ClusterSystem, context: DomainContext): Do
       createClusterService(clusters, strays, serviceChanges),
     ],
     planners: [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)],
+    access: clusterAccess,
     backends: [createMaasBackend(maas, images)],
     inventory: [resources],
     figures: [createClusterFigures(resources)],

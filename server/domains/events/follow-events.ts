@@ -6,10 +6,10 @@ import {
   type FollowedEvent,
   FollowedEventSchema,
 } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { VisibilityOf } from "../../domain/visibility.ts";
 import { type EventFilter, type EventRecord, matches } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import type { EventMessages } from "./event-messages.ts";
 
 type Response = MessageInitShape<typeof FollowEventsResponseSchema>;
@@ -17,6 +17,7 @@ type Response = MessageInitShape<typeof FollowEventsResponseSchema>;
 export interface FollowEventsOptions {
   readonly events: Pick<Events, "after" | "beyond" | "cursorOf" | "currentSeq" | "seqOf">;
   readonly messages: Pick<EventMessages, "event">;
+  readonly visibilityOf: VisibilityOf;
   /** A batch is sent as soon as it has this many bytes. */
   readonly batchBytes: number;
   readonly silenceMs: number;
@@ -42,7 +43,7 @@ export async function* followEvents(
 }
 
 async function* responsesFrom(
-  { events, messages, batchBytes, silenceMs }: FollowEventsOptions,
+  { events, messages, visibilityOf, batchBytes, silenceMs }: FollowEventsOptions,
   { cursor }: Pick<FollowEventsRequest, "cursor">,
   call: Pick<Call, "signal" | "caller" | "peer">,
 ): AsyncGenerator<Response, void> {
@@ -50,7 +51,10 @@ async function* responsesFrom(
     topics: [],
     resources: [],
     get services() {
-      return callableServices(call);
+      return visibilityOf(call).services;
+    },
+    get bounds() {
+      return visibilityOf(call).bounds;
     },
   };
   let seq = cursor === "" ? await events.currentSeq() : await events.seqOf(cursor);

@@ -1,5 +1,7 @@
+import { EventService } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
 import type { Operation } from "../../operations/operation.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { type DetailOf, detailFromJson } from "./event-messages.ts";
 import { createEventService } from "./service.ts";
 
@@ -30,6 +32,7 @@ export function serveEvents(context: DomainContext): DomainServices {
       createEventService({
         events,
         details: { ...details, operations },
+        visibilityOf: context.visibilityOf,
         isSandbox: facts.isSandbox,
         maxMessageBytes,
         log,
@@ -37,6 +40,7 @@ export function serveEvents(context: DomainContext): DomainServices {
       }),
     ],
     planners: [],
+    access: [registerAccess(EventService, { subscribe: "own", followEvents: "own" })],
     backends: [],
   };
 }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { EventService, SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { VisibilityOf } from "../../domain/visibility.ts";
 import { createBroadcast } from "../../events/broadcast.ts";
 import type { Events } from "../../events/events.ts";
 import { followedBatchBytes, followedEventBytes } from "../../events/followed-limits.ts";
@@ -16,6 +17,7 @@ export interface EventServiceOptions {
   /** All topics, with the conversions of their events. */
   readonly details: Readonly<Record<string, DetailOf>>;
   readonly isSandbox: boolean;
+  readonly visibilityOf: VisibilityOf;
   /** Limit of the listeners. */
   readonly maxMessageBytes: number;
   readonly log: { warn(message: string, cause?: unknown): void };
@@ -51,6 +53,7 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
   const topics = Object.keys(details).toSorted();
   const forHubs = {
     events,
+    visibilityOf: options.visibilityOf,
     messages: messagesOf(Math.min(followedEventBytes, options.maxMessageBytes / 4)),
     batchBytes: Math.min(followedBatchBytes, options.maxMessageBytes / 2),
     silenceMs: 15_000,
@@ -58,7 +61,7 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
   };
   return registerService(EventService, {
     async *subscribe(request, call) {
-      const filter = parseFilter(request, topics, call);
+      const filter = parseFilter(request, topics, () => options.visibilityOf(call));
       const heartbeatMs = parseHeartbeat(request, silenceMs);
       const afterSeq = await findStart(request, events);
       yield* subscription({ events, broadcast, messages, onSubscriber }, afterSeq, filter, heartbeatMs, call);

@@ -2,10 +2,9 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
 import { fleetHostName } from "../../config/fleet-schema.ts";
+import type { Visibility } from "../../domain/visibility.ts";
 import type { EventFilter } from "../../events/event-record.ts";
 import type { Events } from "../../events/events.ts";
-import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import { parseTime } from "../../rpc/listing/listing-fields.ts";
 
 const topicsMax = 64;
@@ -17,12 +16,13 @@ const heartbeatMaxMs = 60_000;
 
 /**
  * Builds a subscriber's filter: the requested events, of the services that the caller may call at the time of each check.
+ * @param visibility returns what the caller may see at the moment
  * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is no longer accepted
  */
 export function parseFilter(
   { topics, resources, fleetHosts }: Pick<SubscribeRequest, "topics" | "resources" | "fleetHosts">,
   knownTopics: readonly string[],
-  call: Pick<Call, "caller" | "peer">,
+  visibility: () => Visibility,
 ): EventFilter {
   assertCount("topics", topics, topicsMax);
   assertCount("resources", resources, resourcesMax);
@@ -49,7 +49,10 @@ export function parseFilter(
     resources,
     fleetHosts: fleetHosts.length === 0 ? "all" : fleetHosts,
     get services() {
-      return callableServices(call);
+      return visibility().services;
+    },
+    get bounds() {
+      return visibility().bounds;
     },
   };
 }

@@ -5,11 +5,13 @@ import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import type { CallHostsRequest, CallHostsResponseSchema } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { grantedHosts, type ListedHosts } from "../../fleet/caller/granted-hosts.ts";
 import { hubCallerOf } from "../../fleet/caller/hub-caller-of.ts";
 import { hostUnknown, hostUnreachable } from "../../fleet/host-errors.ts";
 import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
 import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
+import type { HostRecord } from "../../fleet/store/hosts.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import type { Route } from "../../rpc/call/router.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
@@ -37,14 +39,14 @@ export async function* callHosts(
   routeOf: RouteOf,
 ): AsyncGenerator<Answer, void> {
   assertCallable(request.method, call, routeOf);
-  const waiting = [...selectHosts(hub, request)];
-  const hostCall = hostCallFrom(request, call, hub.name);
+  const waiting = [...selectHosts(grantedHosts(hub.hosts, call), request)];
+  const hostCall = hostCallFrom(request, call);
   const maxConcurrent = parseConcurrency(request.maxConcurrent);
   const running = new Map<string, Promise<Answer>>();
   while (waiting.length > 0 || running.size > 0) {
     for (let host = waiting[0]; host !== undefined && running.size < maxConcurrent; host = waiting[0]) {
       waiting.shift();
-      running.set(host, answerOf(hub, host, hostCall));
+      running.set(host, answerOf(hub, host, call, hostCall));
     }
     const answer = await Promise.race(running.values());
     running.delete(answer.host ?? "");
@@ -74,7 +76,7 @@ function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): void 
 }
 
 /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
-function selectHosts({ hosts }: Hub, request: CallHostsRequest): ReadonlySet<string> {
+function selectHosts(hosts: ListedHosts<HostRecord>, request: CallHostsRequest): ReadonlySet<string> {
   const { hosts: names } = request;
   const labels = parseLabels(request.labels);
   if (names.length === 0 && request.labels.length === 0) {
@@ -100,7 +102,7 @@ function parseConcurrency(asked: number): number {
 }
 
 /** @throws InfraError INVALID_FIELD */
-function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): HostCall {
+function hostCallFrom(request: CallHostsRequest, call: Call): Omit<HostCall, "caller"> {
   const asked = request.contentType === "" ? contentTypes[0] : request.contentType;
   const contentType = contentTypes.find((each) => each === asked);
   if (contentType === undefined) {
@@ -110,15 +112,10 @@ function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): H
   if (timeoutMs <= 0 || timeoutMs > longestMs) {
     throw invalidField("timeout", `expected more than 0 and at most ${longestMs / 1000} seconds`);
   }
-  const caller = hubCallerOf(call, hubName);
-  if (caller === undefined) {
-    throw new TypeError("FleetService needs a login");
-  }
   return {
     methodPath: request.method,
     contentType,
     body: request.body,
-    caller,
     timeoutMs,
     answerMaxBytes,
     signal: call.signal,
@@ -126,13 +123,22 @@ function hostCallFrom(request: CallHostsRequest, call: Call, hubName: string): H
 }
 
 /** Never rejects. */
-async function answerOf(hub: Hub, host: string, hostCall: HostCall): Promise<Answer> {
+async function answerOf(
+  hub: Hub,
+  host: string,
+  call: Call,
+  hostCall: Omit<HostCall, "caller">,
+): Promise<Answer> {
   try {
     const link = hub.links.find(host);
     if (link === undefined) {
       throw hostUnreachable(host, "it is not connected to this hub");
     }
-    return { host, outcome: { case: "body", value: await callHost(link, hostCall) } };
+    const caller = hubCallerOf(call, hub, host);
+    if (caller === undefined) {
+      throw new TypeError("FleetService needs a login");
+    }
+    return { host, outcome: { case: "body", value: await callHost(link, { ...hostCall, caller }) } };
   } catch (thrown) {
     return { host, outcome: { case: "error", value: hostErrorFrom(thrown) } };
   }

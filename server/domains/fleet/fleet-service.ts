@@ -1,8 +1,10 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
+import { grantedHosts } from "../../fleet/caller/granted-hosts.ts";
 import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
 import { callHosts, type RouteOf } from "./call-hosts.ts";
@@ -16,15 +18,17 @@ export function createFleetService(
   changes: FleetChanges,
   routeOf: RouteOf,
 ): ServiceRegistration {
-  const read = (labels: Readonly<Record<string, string>>) => {
+  const read = (labels: Readonly<Record<string, string>>, call: Call) => {
     const { hosts, links, hubs, problems } = hub();
     return {
-      hosts: hostsWith(hosts.list(), labels).map((record) => hostMessage(record, { links, hubs, problems })),
+      hosts: hostsWith(grantedHosts(hosts, call).list(), labels).map((record) =>
+        hostMessage(record, { links, hubs, problems }),
+      ),
     };
   };
   return registerService(FleetService, {
-    async listHosts({ labels }) {
-      return read(labels);
+    async listHosts({ labels }, call) {
+      return read(labels, call);
     },
     watchHosts({ labels }, call) {
       const { hosts, links, hubs, problems } = hub();
@@ -36,7 +40,7 @@ export function createFleetService(
           }
         };
       };
-      return watchState(subscribe, async () => read(labels), call.signal);
+      return watchState(subscribe, async () => read(labels, call), call.signal);
     },
     callHosts: (request, call) => callHosts(hub(), request, call, routeOf),
     ...handlersOf(changes),

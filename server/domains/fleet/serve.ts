@@ -3,6 +3,7 @@ import { plannersOf } from "../../domain/change.ts";
 import { allOf, type DomainContext, type DomainServices } from "../../domain/domain-services.ts";
 import { mergeHostEvents } from "../../fleet/events/merge-host-events.ts";
 import { startHostReports } from "../../fleet/hub/host-reports.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { createFleetChanges } from "./changes/fleet-changes.ts";
 import { createEnrollmentService } from "./enrollment-service.ts";
 import { createFleetService, requireHub } from "./fleet-service.ts";
@@ -19,6 +20,7 @@ export function serveFleet({ fleet, host, store, log, routeOf, instanceId }: Dom
       createEnrollmentService(hub),
     ],
     planners: [plannersOf(FleetService, changes)],
+    access: [registerAccess(FleetService, { listHosts: "own", watchHosts: "own", callHosts: "own" })],
     backends: [],
     ...(fleet.hub === undefined
       ? {}

@@ -14,8 +14,8 @@ export const historyDomain = defineGatewayDomain({
       },
     },
   ],
-  async serve({ history, served, log }) {
+  async serve(context) {
     const { serveHistory } = await import("./serve.ts");
-    return serveHistory({ history, served, log });
+    return serveHistory(context);
   },
 });

@@ -1,4 +1,6 @@
+import { HistoryService } from "../../../gen/hostplane/v1/history_pb.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { createHistorySources } from "./history-sources.ts";
 import { beginSampling } from "./sampling.ts";
 import { createHistoryService } from "./service.ts";
@@ -8,15 +10,17 @@ export function serveHistory({
   history,
   served,
   log,
-}: Pick<DomainContext, "history" | "served" | "log">): DomainServices {
+  visibilityOf,
+}: Pick<DomainContext, "history" | "served" | "log" | "visibilityOf">): DomainServices {
   const domains = [...served.values()];
   const sources = createHistorySources(history, {
     inventory: domains.flatMap(({ inventory }) => inventory ?? []),
     figures: domains.flatMap(({ figures }) => figures ?? []),
   });
   return {
-    registrations: [createHistoryService(history, sources)],
+    registrations: [createHistoryService(history, sources, visibilityOf)],
     planners: [],
+    access: [registerAccess(HistoryService, { getHistory: "own", listSubjects: "own" })],
     backends: [],
     beginSchedules: () =>
       beginSampling({

@@ -2,10 +2,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { HistoryService, type SubjectHistorySchema } from "../../../gen/hostplane/v1/history_pb.ts";
 import { healthMessages } from "../../domain/health-messages.ts";
+import { createVisibilityOf, type VisibilityOf } from "../../domain/visibility.ts";
 import type { History, StateSpan, SubjectHistory } from "../../history/history.ts";
 import { resample } from "../../history/resample.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import { inSlices } from "../../rpc/call/in-slices.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { type HistoryQuery, parseHistoryQuery } from "./history-query.ts";
@@ -20,25 +20,31 @@ type SubjectMessage = MessageInitShape<typeof SubjectHistorySchema>;
 export function createHistoryService(
   history: History,
   sources: readonly HistorySource[],
+  visibilityOf: VisibilityOf = createVisibilityOf({ hub: undefined }),
 ): ServiceRegistration {
   const { stepMs } = history;
   const domains = new Map(sources.map(({ source, domain }) => [source, domain]));
 
   /** @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted */
-  function visibleSources(call: Pick<Call, "caller" | "peer">): (source: number) => boolean {
-    const callable = callableServices(call);
-    const visible = new Set(
+  function visibleSources(
+    call: Pick<Call, "caller" | "peer">,
+  ): (name: string) => (source: number) => boolean {
+    const { services: callable, bounds } = visibilityOf(call);
+    const visible = new Map(
       sources
         .filter(({ services }) => callable === undefined || services.some((name) => callable.has(name)))
-        .map(({ source }) => source),
+        .map(({ source, services }) => [source, services]),
     );
-    return (source) => visible.has(source);
+    return (resource) => (source) => {
+      const services = visible.get(source);
+      return services !== undefined && (bounds === undefined || bounds.covers({ services, resource }));
+    };
   }
 
-  function* subjectMessages(query: HistoryQuery, isVisible: (source: number) => boolean) {
+  function* subjectMessages(query: HistoryQuery, isVisible: ReturnType<typeof visibleSources>) {
     const messages: SubjectMessage[] = [];
     for (const name of query.subjects) {
-      const subject = history.read(name, isVisible);
+      const subject = history.read(name, isVisible(name));
       if (subject !== undefined) {
         messages.push(subjectMessage(name, subject, query, stepMs));
       }
@@ -68,7 +74,7 @@ export function createHistoryService(
       return {
         subjects: history
           .systems()
-          .filter(({ source }) => isVisible(source))
+          .filter(({ name, source }) => isVisible(name)(source))
           .map(({ name, source }) => ({
             name,
             domain: domains.get(source) ?? "",

@@ -8,6 +8,7 @@ import { allOf, type DomainContext, type DomainServices } from "../../domain/dom
 import { domainReasons } from "../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../operations/planner.ts";
 import { registerRefusal } from "../../rpc/call/service-handlers.ts";
+import { hypervisorAccess } from "./access.ts";
 import { createHypervisorChanges } from "./changes/hypervisor-changes.ts";
 import { observeHypervisorChanges } from "./events/hypervisor-observer.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
@@ -72,6 +73,7 @@ export function serveHypervisors(system: HypervisorSystem, context: DomainContex
         ? registerPlanRefusal(StoragePoolService, poolRefusal)
         : plannersOf(StoragePoolService, poolChanges),
     ],
+    access: hypervisorAccess,
     backends: [
       createLibvirtBackend(libvirt, settings),
       ...(pool === undefined ? [] : [createStoragePoolBackend(pool)]),

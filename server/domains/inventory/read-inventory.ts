@@ -28,6 +28,8 @@ export interface InventoryPart {
   readonly version: readonly unknown[];
   readonly rows: readonly InventoryRow[];
   readonly problems: readonly InventoryProblem[];
+  /** As of the source: a caller must be allowed to call one of them. Empty for a host, whose rows have several. */
+  readonly services: readonly string[];
 }
 
 /** Longest wait for a system. The other domains' rows do not wait longer for one that hangs. */
@@ -47,7 +49,7 @@ export function readInventory(
 }
 
 async function readSource(
-  { domain, types, read }: InventorySource,
+  { domain, types, services, read }: InventorySource,
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<InventoryPart> {
@@ -58,6 +60,7 @@ async function readSource(
     version: [],
     rows: [],
     problems: [problemFrom(domain, error)],
+    services,
   });
   try {
     const { resources, readAtMs: readAt, staleBecause } = await read(AbortSignal.any([signal, timeout]));
@@ -67,6 +70,7 @@ async function readSource(
       version: [resources, readAt === undefined],
       rows: resources.map((resource) => ({ resource, domain, host: "", readAtMs })),
       problems: staleBecause === undefined ? [] : [problemFrom(domain, staleBecause)],
+      services,
     };
   } catch (error) {
     signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import { InventoryService } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import type { InventorySource, ResourceTypes } from "../../domain/inventory-source.ts";
+import { createVisibilityOf, type VisibilityOf } from "../../domain/visibility.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { type FleetInventory, noFleetInventory } from "./hosts/fleet-inventory.ts";
 import { type InventoryPart, readInventory } from "./read-inventory.ts";
@@ -13,6 +13,7 @@ import {
   parseResourceQuery,
   type ResourceFilter,
 } from "./resource-query.ts";
+import { visiblePart } from "./visible-part.ts";
 import { type InventoryState, watchResources } from "./watch-resources.ts";
 
 /**
@@ -24,6 +25,7 @@ export function createInventoryService(
   sources: readonly InventorySource[],
   types: readonly ResourceTypes[] = sources,
   fleet: FleetInventory = noFleetInventory,
+  visibilityOf: VisibilityOf = createVisibilityOf({ hub: undefined }),
 ): ServiceRegistration {
   const known: KnownNames = {
     types: [...new Set(types.flatMap((each) => each.types))].toSorted(),
@@ -35,7 +37,7 @@ export function createInventoryService(
    * @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted
    */
   function selectSources(filter: ResourceFilter, call: Pick<Call, "caller" | "peer">) {
-    const callable = callableServices(call);
+    const { services: callable } = visibilityOf(call);
     return sources.filter(
       ({ domain, types, services }) =>
         (callable === undefined || services.some((name) => callable.has(name))) &&
@@ -49,10 +51,17 @@ export function createInventoryService(
     filter: ResourceFilter,
     call: Pick<Call, "caller" | "peer" | "signal">,
   ): Promise<InventoryState> {
-    const { isHubSelected, hosts } = fleet.select(filter);
-    const callable = callableServices(call);
+    const { isHubSelected, hosts } = fleet.select(filter, call);
+    const visibility = visibilityOf(call);
+    const { bounds } = visibility;
     const own = isHubSelected ? await readInventory(selectSources(filter, call), call.signal) : [];
-    return { parts: [...own, ...hosts.map((host): InventoryPart => fleet.partOf(host, callable))], hosts };
+    return {
+      parts: [
+        ...own.map((part) => visiblePart(part, bounds)),
+        ...hosts.map((host): InventoryPart => fleet.partOf(host, visibility)),
+      ],
+      hosts,
+    };
   }
 
   return registerService(InventoryService, {
@@ -73,7 +82,7 @@ export function createInventoryService(
     watchResources({ filter }, call) {
       const parsed = parseResourceFilter(filter, known);
       // Refuses a filter before the stream begins.
-      const { isHubSelected } = fleet.select(parsed);
+      const { isHubSelected } = fleet.select(parsed, call);
       const subscriptions = isHubSelected
         ? selectSources(parsed, call).map((source) => source.subscribe)
         : [];

@@ -1,6 +1,17 @@
 import { OperationService } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { operationCallReasons } from "./call-reasons.ts";
+
+/** The service checks each operation. */
+const operationAccess = registerAccess(OperationService, {
+  getOperation: "own",
+  listOperations: "own",
+  watchOperation: "own",
+  cancelOperation: "own",
+  retryOperation: "own",
+  listCommands: "own",
+});
 
 /** Long-running changes of all domains. */
 export const operationsDomain = defineGatewayDomain({
@@ -26,11 +37,14 @@ export const operationsDomain = defineGatewayDomain({
   async serve(context) {
     const { createOperationService } = await import("./service.ts");
     const { createFleetOperations } = await import("./hosts/fleet-operations.ts");
+    const { createOperationAccess } = await import("./operation-access.ts");
     const services = context.services.map(({ service }) => service);
-    const fleet = createFleetOperations(context.fleet, context.operations);
+    const access = createOperationAccess(services, context.ruleOf, context.visibilityOf);
+    const fleet = createFleetOperations(context.fleet, context.operations, access.isVisible);
     return {
-      registrations: [createOperationService({ ...context, services, fleet })],
+      registrations: [createOperationService({ ...context, access, fleet })],
       planners: [],
+      access: [operationAccess],
       backends: [],
     };
   },

@@ -1,21 +1,19 @@
-import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import {
   OperationCommandSchema,
   OperationSchema,
   OperationService,
 } from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { VisibilityOf } from "../../domain/visibility.ts";
 import { findOperation } from "../../operations/find-operation.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Operations } from "../../operations/operations.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callableServices } from "../../rpc/call/callable-services.ts";
-import type { MethodRule } from "../../rpc/call/method-rule.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { parsePageSize } from "../../rpc/listing/listing-fields.ts";
 import { pageTokenFrom, seqFromPageToken } from "../../rpc/listing/page-token.ts";
 import { readPage } from "../../rpc/listing/read-page.ts";
 import type { FleetOperations } from "./hosts/fleet-operations.ts";
-import { createOperationAccess } from "./operation-access.ts";
+import type { OperationAccess } from "./operation-access.ts";
 import { commandMessage, operationMessage } from "./operation-messages.ts";
 import { parseOperationId, parseOperationQuery } from "./operation-query.ts";
 import { type WatchSources, watchOperation } from "./watch-operation.ts";
@@ -23,17 +21,15 @@ import { type WatchSources, watchOperation } from "./watch-operation.ts";
 export interface OperationServiceOptions {
   readonly operations: Pick<Operations, "get" | "getAtSeq" | "list" | "commands" | "cancel" | "retry">;
   readonly events: WatchSources["events"];
-  /** All services of the contract whose RPCs may start operations. */
-  readonly services: readonly DescService[];
-  readonly ruleOf: (method: DescMethod) => MethodRule;
+  readonly access: OperationAccess;
+  readonly visibilityOf: VisibilityOf;
   /** The operations of all hosts; set on a hub. */
   readonly fleet?: FleetOperations | undefined;
 }
 
 /** Creates hostplane.v1.OperationService. Callers can access the operations of the services that they may call. */
 export function createOperationService(options: OperationServiceOptions): ServiceRegistration {
-  const { operations, events } = options;
-  const access = createOperationAccess(options.services, options.ruleOf);
+  const { operations, events, access } = options;
 
   /** Returns the operations of the hosts if an operation is one of theirs; undefined if it is the gateway's own. */
   async function fleetWith(id: string): Promise<FleetOperations | undefined> {
@@ -70,14 +66,18 @@ export function createOperationService(options: OperationServiceOptions): Servic
         return options.fleet.list(request, call);
       }
       const { filters, pageSize, belowSeq } = parseOperationQuery(request);
-      const callable = callableServices(call);
+      const { services: callable, bounds } = options.visibilityOf(call);
       const limited = callable === undefined ? filters : { ...filters, services: [...callable] };
       const { rows, nextSeq } = await readPage(
         OperationSchema,
         { seq: belowSeq, pageSize, signal: call.signal },
         async (seq, limit) => {
           const page = await operations.list(limited, { belowSeq: seq, limit });
-          return { rows: page.operations, nextSeq: page.nextSeq };
+          const rows =
+            bounds === undefined
+              ? page.operations
+              : page.operations.filter((row) => access.isVisible(call, row));
+          return { rows, nextSeq: page.nextSeq };
         },
         operationMessage,
       );

@@ -1,5 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { type Caller, type CallerKind, type CallerRole, callerKindOf } from "../../rpc/call/caller.ts";
+import type { CallerRole } from "../../rpc/access/caller-role.ts";
+import { type Caller, type CallerKind, callerKindOf } from "../../rpc/call/caller.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { SavedMutation } from "./saved-mutation.ts";
 

@@ -1,6 +1,7 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { callerKindOf } from "../../rpc/call/caller.ts";
+import { assertResourcesGranted } from "../../rpc/interceptors/granted-resources.ts";
 import type { PlanCall } from "./plan-call.ts";
 import { planResource, planStale } from "./plan-stale.ts";
 import { planReasons } from "./reasons.ts";
@@ -50,7 +51,8 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
     if (callerKindOf(call.caller) !== "person") {
       throw notAllowed(plan, `only users can approve it, and ${call.caller.actor} is none`);
     }
-    planCall.assertMethod({ method: plan.method }, call);
+    const planned = planCall.assertMethod({ method: plan.method }, call);
+    assertResourcesGranted({ caller: call.caller, ...planned }, [plan.mutation.resource]);
     call.caller.ceiling?.assertResource(plan.mutation.resource);
   }
 

@@ -4,9 +4,11 @@ import type { CreatePlanRequest, PlanRequest } from "../../../gen/hostplane/v1/p
 import { fleetReasons } from "../../fleet/reasons.ts";
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Planner, PlannerRegistration } from "../../operations/planner.ts";
+import type { MethodAccess } from "../../rpc/access/method-access.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
+import { assertRequestGranted } from "../../rpc/interceptors/granted-resources.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
 import { parsePlannedRequest } from "./planned-request.ts";
 import { planReasons } from "./reasons.ts";
@@ -16,6 +18,7 @@ export interface PlanCallOptions {
   readonly methods: ReadonlyMap<string, DescMethod>;
   readonly plannerOf: PlannerOf;
   readonly ruleOf: (method: DescMethod) => MethodRule;
+  readonly accessOf: (method: DescMethod) => MethodAccess | undefined;
 }
 
 /** The method of a call to plan, which the caller may call. */
@@ -100,6 +103,7 @@ export function createPlanCall(options: PlanCallOptions): PlanCall {
       if (planner === undefined) {
         throw notPlannable(method, rule);
       }
+      await assertRequestGranted(call, { method, rule, access: options.accessOf(method) }, request);
       return { method, rule, request, mutation: await planner(request, call) };
     },
   };

@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type PlanRequest, type PlanResponse, PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
+import { grantedFleetHosts } from "../../fleet/caller/granted-hosts.ts";
 import { onlyHostWith } from "../../fleet/forward/find-host.ts";
 import { type CallingHub, callOnHost } from "../../fleet/hub/call-on-host.ts";
 import { fleetReasons } from "../../fleet/reasons.ts";
@@ -29,7 +30,7 @@ export function createPlansOnHosts(hub: CallingHub | undefined): PlansOnHosts {
       if (hub === undefined) {
         throw new TypeError("the gateway is no hub");
       }
-      const host = onlyHostWith(hub.hosts, rule.domain, method.parent.typeName);
+      const host = onlyHostWith(grantedFleetHosts(hub.hosts, call), rule.domain, method.parent.typeName);
       const plan = await callOnHost(hub, host, PlanService, call, (client) =>
         client.plan(request, { signal: call.signal }),
       );

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type DescMethod, fromBinary, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../crypto/seal.ts";
+import type { VisibilityOf } from "../../domain/visibility.ts";
 import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { withoutSecrets } from "../../rpc/call/secret-fields.ts";
@@ -77,6 +78,8 @@ export interface SavedPlansOptions {
   readonly rules: Pick<ApprovalRules, "requirementOf">;
   /** Reports whether a caller may call a method. */
   readonly mayCall: (method: DescMethod, by: PlanOwner) => boolean;
+  /** A plan is also hidden from callers whose grants do not cover its resource any more. */
+  readonly visibilityOf: VisibilityOf;
 }
 
 const keepMsDefault = 24 * 60 * 60 * 1000;
@@ -85,7 +88,7 @@ const requestMaxBytes = 256 * 1024;
 const purgeBatch = 100;
 
 export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
-  const { store, seal, digestKey, methods, rules, mayCall } = options;
+  const { store, seal, digestKey, methods, rules, mayCall, visibilityOf } = options;
 
   /** Decrypts the request. @throws InfraError PLAN_STALE for a method that this version lacks */
   function requestOf(row: SavedPlanRow): PlannedRequest {
@@ -108,7 +111,14 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
   function isVisible(record: PlanRecord, by: PlanOwner): boolean {
     const method = methods.get(record.method);
     const isForOthers = record.required_approvals > 0 && method !== undefined && mayCall(method, by);
-    return record.owner === planOwnerOf(by) || seesAll(by) || isForOthers;
+    const isShown = record.owner === planOwnerOf(by) || seesAll(by) || isForOthers;
+    return isShown && isCovered(savedPlanFromRecord(record), by);
+  }
+
+  function isCovered({ method, mutation }: SavedPlan, by: PlanOwner): boolean {
+    const [service = ""] = method.split("/");
+    const { bounds } = visibilityOf(by);
+    return bounds?.covers({ services: [service], resource: mutation.resource }) !== false;
   }
 
   return {
@@ -157,7 +167,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
       const rows = await store.run("plans.list", { view, waiting, belowSeq, limit: limit + 1 });
       const page = rows.slice(0, limit);
       return {
-        rows: page.map(savedPlanFromRecord),
+        rows: page.map(savedPlanFromRecord).filter((plan) => isCovered(plan, by)),
         nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined,
       };
     },
@@ -235,7 +245,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
 }
 
 function seesAll({ caller }: PlanOwner): boolean {
-  return caller.role === "admin";
+  return caller.role === "admin" && caller.grants === undefined;
 }
 
 function tooManyPlans(of: keyof PlanLimits): InfraError {

@@ -1,4 +1,6 @@
+import { PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { createAccessOf, registerAccess } from "../../rpc/access/method-access.ts";
 import { startPurge } from "../../store/purge.ts";
 import { createApplyPlan } from "./apply-plan.ts";
 import { approvalMistakesOf, createApprovalRules } from "./approval-rules.ts";
@@ -10,6 +12,18 @@ import { createPlansOnHosts } from "./plan-on-hosts.ts";
 import { createSavedPlans } from "./saved-plans.ts";
 import { createPlanService } from "./service.ts";
 
+/** The service checks the planned call, and shows a caller its own plans and those that it may approve. */
+const planAccess = registerAccess(PlanService, {
+  plan: "own",
+  createPlan: "own",
+  getPlan: "own",
+  listPlans: "own",
+  deletePlan: "own",
+  applyPlan: "own",
+  approvePlan: "own",
+  breakGlass: "own",
+});
+
 /**
  * Creates the plans of all domains that are served so far.
  * @throws Error for a rule of `approvals` that names what has no plan
@@ -18,6 +32,7 @@ export function servePlans(context: DomainContext): DomainServices {
   const { store, planSeal, planDigestKey, ruleOf, routeOf, log, approvalRules } = context;
   const methods = methodsByPath(context.services.map(({ service }) => service));
   const plannerOf = createPlannerOf([...context.served.values()].flatMap((domain) => domain.planners));
+  const accessOf = createAccessOf([...context.served.values()].flatMap(({ access }) => access ?? []));
   const [mistake] = approvalMistakesOf(
     approvalRules,
     methods,
@@ -27,7 +42,7 @@ export function servePlans(context: DomainContext): DomainServices {
     throw new Error(mistake);
   }
   const rules = createApprovalRules(approvalRules);
-  const planCall = createPlanCall({ methods, plannerOf, ruleOf });
+  const planCall = createPlanCall({ methods, plannerOf, ruleOf, accessOf });
   const savedPlans = createSavedPlans({
     store,
     seal: planSeal,
@@ -35,6 +50,7 @@ export function servePlans(context: DomainContext): DomainServices {
     methods,
     rules,
     mayCall: planCall.mayCall,
+    visibilityOf: context.visibilityOf,
   });
   const applyPlan = createApplyPlan({ savedPlans, routeOf, log });
   const approvals = createPlanApprovals({ savedPlans, planCall, log });
@@ -44,6 +60,7 @@ export function servePlans(context: DomainContext): DomainServices {
   return {
     registrations: [createPlanService({ planCall, onHosts, savedPlans, applyPlan, approvals })],
     planners: [],
+    access: [planAccess],
     backends: [],
     changeInterceptor: createApproveCalls({ rules, plannerOf, savedPlans }),
     beginSchedules() {

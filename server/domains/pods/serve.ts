@@ -1,6 +1,7 @@
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { createPodAccess } from "./access.ts";
 import { createPodChanges } from "./changes/pod-changes.ts";
 import { createListenEvents } from "./events/listen-events.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
@@ -31,6 +32,7 @@ export function servePods(system: PodSystem, context: DomainContext): DomainServ
       createPodService({ runtime: prompt, importTimes, changes }),
     ],
     planners: [plannersOf(PodService, changes)],
+    access: createPodAccess(prompt),
     backends: [createPodBackend(prompt, isLate)],
     inventory: [createPodResources(prompt)],
     figures: [createPodFigures(prompt)],

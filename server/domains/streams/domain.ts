@@ -1,5 +1,6 @@
 import { StreamService } from "../../../gen/hostplane/v1/stream_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import { streamReasons } from "./reasons.ts";
 
 /** The call itself is checked as well, so each caller may use these methods. They concern its own connection. */
@@ -21,6 +22,16 @@ export const streamsDomain = defineGatewayDomain({
   reasons: { tables: [streamReasons] },
   async serve({ routeOf, log }) {
     const { createStreamService } = await import("./service.ts");
-    return { registrations: [createStreamService({ routeOf, log })], planners: [], backends: [] };
+    const access = registerAccess(StreamService, {
+      carryStreams: "own",
+      openStream: "own",
+      closeStream: "own",
+    });
+    return {
+      registrations: [createStreamService({ routeOf, log })],
+      planners: [],
+      access: [access],
+      backends: [],
+    };
   },
 });

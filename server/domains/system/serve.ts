@@ -1,14 +1,24 @@
+import { SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import {
   backendsOf,
   type DomainContext,
   type DomainServices,
   namesOf,
 } from "../../domain/domain-services.ts";
+import { registerAccess } from "../../rpc/access/method-access.ts";
 import type { LvmdProtocol } from "../../rpc/call/call.ts";
 import { createReflectionServices, reflectionServices } from "../../rpc/reflection/reflection.ts";
 import { createHealthService } from "./health.ts";
 import { createGatewayFigures } from "./monitoring/figures.ts";
 import { createSystemService } from "./service.ts";
+
+/** What a backend lacks may name any resource. */
+const systemAccess = registerAccess(SystemService, {
+  getInfo: "own",
+  listBackends: {
+    shows: ({ backends = [] }) => ({ backends: backends.map((backend) => ({ ...backend, missing: [] })) }),
+  },
+});
 
 /** Creates the services for the gateway itself. */
 export function serveSystem({
@@ -29,6 +39,7 @@ export function serveSystem({
       ...createReflectionServices({ backups: shownBy("backups"), current: shownBy("current") }),
     ],
     planners: [],
+    access: [systemAccess],
     backends: [],
     figures: [createGatewayFigures(measures)],
   };

@@ -4,6 +4,7 @@ import { createAbsentBackupSource } from "../../backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "../../backups/restic-backend.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { DomainContext, DomainServices } from "../../domain/domain-services.ts";
+import { createVolumeAccess } from "./access.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { createVolumeBackups } from "./backups/volume-backups.ts";
 import { createLvChanges } from "./changes/lv-changes.ts";
@@ -40,6 +41,7 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
       createVolumeService(volumes, serviceChanges),
     ],
     planners: [plannersOf(LVService, changes), plannersOf(VolumeService, serviceChanges)],
+    access: createVolumeAccess(volumes),
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],
     metrics: [

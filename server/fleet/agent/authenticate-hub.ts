@@ -1,8 +1,9 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createGrants, highestRole, servicesOf } from "../../rpc/access/grants.ts";
 import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import { hubCallerHeader } from "../../rpc/interceptors/known-headers.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
-import { parseHubCaller } from "../caller/hub-caller.ts";
+import { type HubCaller, parseHubCaller } from "../caller/hub-caller.ts";
 import type { Ceiling } from "./ceiling.ts";
 
 /**
@@ -25,12 +26,30 @@ export function createAuthenticateHub(ceiling: Ceiling): AuthenticateHub {
       ...anonymous,
       actor: `${named.actor} via ${named.hub}`,
       accountId: named.accountId === "" ? "" : `fleet/${named.accountId}`,
-      role: ceiling.limitRole(named.role),
-      services: ceiling.limitServices(named.services),
+      ...accessOf(named, ceiling),
       credential: "hub",
       ceiling,
       current: () => caller,
     };
     return caller;
+  };
+}
+
+/** Returns what a caller may do on this host: what the hub grants, within the ceiling. */
+function accessOf(
+  { role, services, grants }: HubCaller,
+  ceiling: Ceiling,
+): Pick<Caller, "role" | "services" | "grants"> {
+  const limit = ceiling.limitServices(services);
+  if (grants === undefined) {
+    return { role: ceiling.limitRole(role), services: limit, grants: undefined };
+  }
+  const limited = ceiling.limitGrants(grants);
+  const granted = servicesOf(limited);
+  return {
+    role: highestRole(limited),
+    services: granted === undefined ? limit : new Set(granted.filter((name) => limit?.has(name) !== false)),
+    // The grants have no bounds of hosts any more, so the name of this host does not matter.
+    grants: createGrants(limited, ""),
   };
 }

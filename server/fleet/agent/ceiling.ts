@@ -1,6 +1,8 @@
 import { matchesGlob } from "node:path";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type Caller, type CallerCeiling, type CallerRole, callerRoles } from "../../rpc/call/caller.ts";
+import { type CallerRole, callerRoles } from "../../rpc/access/caller-role.ts";
+import type { Grant } from "../../rpc/access/grant.ts";
+import type { Caller, CallerCeiling } from "../../rpc/call/caller.ts";
 import { fleetReasons } from "../reasons.ts";
 
 /** `fleet.agent.ceiling` of the configuration: what callers of a hub may do at most. */
@@ -20,14 +22,33 @@ export interface Ceiling extends CallerCeiling {
   limitRole(role: CallerRole): CallerRole;
   /** Returns those of the services that the ceiling has; undefined means all. */
   limitServices(services: readonly string[] | undefined): Caller["services"];
+  /** Returns the grants within the ceiling, without those that have no service left. */
+  limitGrants(grants: readonly Grant[]): readonly Grant[];
 }
 
 export function createCeiling({ role, services, reservedMethods, protect }: CeilingConfig): Ceiling {
   const highest = callerRoles.indexOf(role);
   const reserved = new Set(reservedMethods);
   const allowed = services === undefined ? undefined : new Set(services);
+  const limitRole = (asked: CallerRole) =>
+    callerRoles[Math.min(callerRoles.indexOf(asked), highest)] ?? "viewer";
+
+  function limitGrant(grant: Grant): readonly Grant[] {
+    const limited = { ...grant, role: limitRole(grant.role) };
+    if (allowed === undefined) {
+      return [limited];
+    }
+    if (grant.methods !== undefined) {
+      const methods = grant.methods.filter((path) => allowed.has(path.slice(0, path.indexOf("/"))));
+      return methods.length === 0 ? [] : [{ ...limited, methods }];
+    }
+    const services = (grant.services ?? [...allowed]).filter((name) => allowed.has(name));
+    return services.length === 0 ? [] : [{ ...limited, services }];
+  }
+
   return {
-    limitRole: (asked) => callerRoles[Math.min(callerRoles.indexOf(asked), highest)] ?? "viewer",
+    limitRole,
+    limitGrants: (grants) => grants.flatMap(limitGrant),
     limitServices: (asked) =>
       asked === undefined ? allowed : new Set(asked.filter((name) => allowed?.has(name) !== false)),
     assertMethod(methodPath) {

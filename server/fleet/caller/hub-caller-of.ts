@@ -1,24 +1,44 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { callableServices } from "../../rpc/call/callable-services.ts";
+import { rpcReasons } from "../../rpc/reasons.ts";
 import type { HubCaller } from "./hub-caller.ts";
+
+/** The hub that names a caller to its hosts. */
+export interface HubOfCaller {
+  /** For people. */
+  readonly name: string;
+  readonly hosts: {
+    find(name: string): { readonly labels: Readonly<Record<string, string>> } | undefined;
+  };
+}
 
 /**
  * Describes the caller of a call to an agent. Undefined for a caller without a login: a host serves such a caller only the methods
  * that need none.
- * @param hub name of this hub
- * @throws InfraError UNAUTHENTICATED reasons once the caller's credential is no longer accepted
+ * @throws InfraError NOT_GRANTED when no grant covers the host; UNAUTHENTICATED reasons once the caller's credential is no longer accepted
  */
-export function hubCallerOf(call: Call, hub: string): HubCaller | undefined {
+export function hubCallerOf(
+  call: Call,
+  { name: hub, hosts }: HubOfCaller,
+  host: string,
+): HubCaller | undefined {
   const { caller, peer, requestId } = call;
   if (caller.role === undefined) {
     return undefined;
   }
   const services = callableServices(call);
+  const { grants } = caller.current();
+  const granted = grants?.onHost({ name: host, labels: hosts.find(host)?.labels ?? {} });
+  if (granted?.length === 0) {
+    throw new InfraError(rpcReasons.NOT_GRANTED, `no grant of ${caller.actor} covers the host ${host}`);
+  }
   return {
     actor: caller.actor,
     accountId: caller.accountId,
     role: caller.role,
     services: services && [...services],
+    grants: granted,
     address: peer.address,
     hub,
     requestId,

@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { type Effect, InfraError } from "../../../adapters/host/infra-error.ts";
-import type { Output } from "../../rpc/call/call.ts";
+import type { Call, Output } from "../../rpc/call/call.ts";
 import { runInterceptors } from "../../rpc/call/call-path.ts";
 import { callerLeft } from "../../rpc/call/caller-left.ts";
 import type { ForwardedInterceptorsFor } from "../../rpc/call/method-interceptors.ts";
@@ -18,6 +18,7 @@ import {
   isGone,
 } from "../../rpc/protocols/http/http-exchange.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
+import type { HubOfCaller } from "../caller/hub-caller-of.ts";
 import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { createForwardedExchange } from "./forwarded-exchange.ts";
@@ -33,8 +34,7 @@ import type { WireForm } from "./wire-form.ts";
 export interface ForwardOptions {
   readonly interceptorsFor: ForwardedInterceptorsFor;
   readonly limits: CallLimits;
-  /** Name of this hub, for people. */
-  readonly hub: string;
+  readonly hub: HubOfCaller;
 }
 
 /** A call to forward, as it has arrived. */
@@ -43,8 +43,8 @@ export interface ArrivedCall {
   readonly wire: WireForm;
   /** Path and query on the host. */
   readonly url: string;
-  /** Returns the connection of the host. @throws InfraError when there is none, or no such host */
-  readonly link: () => HostLink;
+  /** Returns the connection of the host. @throws InfraError when there is none, or no such host for the caller */
+  readonly link: (call: Call) => HostLink;
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   readonly facts: RequestFacts;
@@ -139,13 +139,14 @@ interface Passage {
   close(): void;
 }
 
-function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: string): Passage {
+function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: HubOfCaller): Passage {
   const { wire, request, response, headers } = arrived;
   let begun: ReturnType<typeof begin> | undefined;
   let answer: HostAnswer | undefined;
 
   function begin() {
-    const link = arrived.link();
+    const link = arrived.link(call);
+    call.noteFleetHost(link.host);
     const { host } = link;
     const stream = link.request(
       requestHeadersOf({

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Call } from "../../rpc/call/call.ts";
 import type { ListenerFacts } from "../../rpc/call/listener-facts.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import { requestIdHeader } from "../../rpc/call/request-facts.ts";
@@ -11,6 +12,7 @@ import { type RefusalOptions, refuse } from "../../rpc/protocols/http/refusal.ts
 import { serveRequest } from "../../rpc/protocols/http/serve-request.ts";
 import { refuseRest } from "../../rpc/protocols/rest/error.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
+import { grantedFleetHosts } from "../caller/granted-hosts.ts";
 import { fleetReasons } from "../reasons.ts";
 import { linkOf, onlyHostWith } from "./find-host.ts";
 import type { FleetHosts } from "./fleet-hosts.ts";
@@ -59,13 +61,16 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
     if ("status" in wire) {
       return (response, headers) => refuseUnservable(wire, request, response, headers);
     }
-    const find = () => host ?? onlyHostWith(hosts, rule.domain, method.parent.typeName);
+    const findAmong = (all: FleetHosts) => host ?? onlyHostWith(all, rule.domain, method.parent.typeName);
     return (response, headers) => {
       const arrived = { request, response, listener, headers, log };
       const refuseCall = wire.protocol === "rest" ? refuseRest : refuse;
       const serving = serveRequest(method, refuseCall, arrived, (facts, headers) => {
-        const link = () => linkOf(hosts, find());
-        const fleetHost = host ?? attempted(find);
+        const link = (call: Call) => {
+          const granted = grantedFleetHosts(hosts, call);
+          return linkOf(granted, findAmong(granted));
+        };
+        const fleetHost = host ?? attempted(() => findAmong(hosts));
         return forwardCall(
           { target, wire, url, link, request, response, facts: { ...facts, fleetHost }, headers },
           options,

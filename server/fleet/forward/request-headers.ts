@@ -6,7 +6,7 @@ import { hubCallerHeader, idempotencyKeyHeader } from "../../rpc/interceptors/kn
 import type { HttpRequest } from "../../rpc/protocols/http/http-exchange.ts";
 import { maxTimerMs } from "../../rpc/protocols/wire/unbounded-timeout.ts";
 import { encodeHubCaller } from "../caller/hub-caller.ts";
-import { hubCallerOf } from "../caller/hub-caller-of.ts";
+import { type HubOfCaller, hubCallerOf } from "../caller/hub-caller-of.ts";
 import { errorDetailsHeader, withoutErrorDetails } from "../links/link-protocol.ts";
 
 /** Headers of a request that a host gets. All others stay at the hub: credentials, cookies, and those of proxies. */
@@ -60,8 +60,7 @@ export interface ForwardedRequest {
   readonly host: string;
   /** Path and query on the host. */
   readonly url: string;
-  /** Name of this hub. */
-  readonly hub: string;
+  readonly hub: HubOfCaller;
   /** The trace that the host continues; undefined for the client's. */
   readonly traceparent: string | undefined;
 }
@@ -92,7 +91,7 @@ export function requestHeadersOf(forwarded: ForwardedRequest): OutgoingHttpHeade
   if (!call.peer.errorDetails) {
     headers[errorDetailsHeader] = withoutErrorDetails;
   }
-  const caller = hubCallerOf(call, forwarded.hub);
+  const caller = hubCallerOf(call, forwarded.hub, host);
   if (caller !== undefined) {
     headers[hubCallerHeader] = encodeHubCaller(caller);
   }

@@ -2,7 +2,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import type { Call } from "../../rpc/call/call.ts";
 import { fleetHostHeader } from "../../rpc/interceptors/known-headers.ts";
-import { hubCallerOf } from "../caller/hub-caller-of.ts";
+import { grantedFleetHosts } from "../caller/granted-hosts.ts";
+import { type HubOfCaller, hubCallerOf } from "../caller/hub-caller-of.ts";
 import { linkOf } from "../forward/find-host.ts";
 import type { FleetHosts } from "../forward/fleet-hosts.ts";
 import type { HostLink } from "../links/host-link.ts";
@@ -20,9 +21,9 @@ export function hostClientFor<Service extends DescService>(
   link: HostLink,
   service: Service,
   call: Call,
-  hub: string,
+  hub: HubOfCaller,
 ): Client<Service> {
-  const caller = hubCallerOf(call, hub);
+  const caller = hubCallerOf(call, hub, link.host);
   if (caller === undefined) {
     throw new TypeError(`${call.method.parent.typeName} needs a login`);
   }
@@ -35,17 +36,17 @@ export function hostClientFor<Service extends DescService>(
  * @throws InfraError HOST_UNKNOWN, HOST_UNREACHABLE, the error of the host, and the reason why the call has ended
  */
 export async function callOnHost<Service extends DescService, Result>(
-  { name, hosts }: CallingHub,
+  hub: CallingHub,
   host: string,
   service: Service,
   call: Call,
   work: (client: Client<Service>) => Promise<Result>,
 ): Promise<Result> {
-  const link = linkOf(hosts, host);
+  const link = linkOf(grantedFleetHosts(hub.hosts, call), host);
   call.noteFleetHost(host);
   call.setHeader(fleetHostHeader, host);
   try {
-    return await work(hostClientFor(link, service, call, name));
+    return await work(hostClientFor(link, service, call, hub));
   } catch (thrown) {
     call.signal.throwIfAborted();
     const error = errorFromHost(thrown, link);

@@ -9,8 +9,9 @@ import type { Hub } from "./hub.ts";
 export function fleetHostsOf({ hosts, links }: Pick<Hub, "hosts" | "links">): FleetHosts {
   const domainsByReport = new Map<string, ReadonlySet<string>>();
 
-  function hostFrom({ name, report }: HostRecord): FleetHost {
-    return { name, domains: report === undefined ? new Set() : domainsOf(report), link: links.find(name) };
+  function hostFrom({ name, labels, report }: HostRecord): FleetHost {
+    const domains = report === undefined ? new Set<string>() : domainsOf(report);
+    return { name, labels, domains, link: links.find(name) };
   }
 
   /** Reports of equal hosts are equal, and are read once. */

@@ -20,7 +20,7 @@ export interface SelectedHosts {
 
 /** @throws InfraError HOST_UNKNOWN */
 export function selectHosts(
-  { hosts: { list, find } }: Pick<Hub, "hosts">,
+  { hosts: { list, find } }: { readonly hosts: Pick<Hub["hosts"], "list" | "find"> },
   { hosts: names, hostLabels }: HostFilter,
 ): SelectedHosts {
   const all = list();

@@ -98,6 +98,9 @@ export interface Call {
    * @throws InfraError of the caller's ceiling when the call is a change that it does not allow
    */
   noteResource(resource: string): void;
+  /** Notes that resources are removed from the messages of the stream, which therefore must not bypass it. */
+  noteFiltered(): void;
+  readonly isFiltered: boolean;
   /** Returns the last value of `noteResource`. */
   resource(): string | undefined;
   /**
@@ -120,7 +123,7 @@ export interface Call {
    * `yield`, when the headers and that message are sent, and then waits: what it yields or throws next follows the messages of
    * the sink. The sink writes until the handler has ended. Unavailable where messages are repeated (HTTP/1.1), and over REST.
    * @param maxUnsentBytes the sink writes nothing while more than that is unsent; default 1 MiB
-   * @throws TypeError when nothing has been sent
+   * @throws TypeError when nothing has been sent, or `isFiltered`
    */
   openSink(maxUnsentBytes?: number): MessageSink;
 }

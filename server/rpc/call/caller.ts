@@ -1,7 +1,5 @@
-/** Roles in ascending order; each includes the permissions of those before it. */
-export const callerRoles = ["viewer", "operator", "admin"] as const;
-
-export type CallerRole = (typeof callerRoles)[number];
+import type { CallerRole } from "../access/caller-role.ts";
+import type { Grants } from "../access/grants.ts";
 
 /** How a caller was authenticated. */
 export type CredentialKind =
@@ -23,10 +21,12 @@ export interface Caller {
    * then.
    */
   readonly accountId: string;
-  /** Undefined without a login. */
+  /** Undefined without a login. Of several grants: the highest. */
   readonly role: CallerRole | undefined;
-  /** Full names of the services that the role is limited to; undefined if it is not limited. */
+  /** Full names of the services that the role is limited to; undefined if it is not limited. Of several grants: all of them. */
   readonly services: ReadonlySet<string> | undefined;
+  /** Bounds of role and services: methods, hosts and resources. Undefined if there are none. */
+  readonly grants?: Grants | undefined;
   readonly credential: CredentialKind;
   /** The `jti` of a session's token, which Logout revokes. */
   readonly sessionId: string | undefined;

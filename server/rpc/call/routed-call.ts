@@ -46,6 +46,7 @@ export class RoutedCall implements Call, OpenCall, Charged {
   appliedPlan: AppliedPlan | undefined;
   readonly requestId: string;
   caller: Caller = anonymous;
+  isFiltered = false;
   /** Neighbours in the ring of open calls. */
   previous: RingElement | undefined;
   next: RingElement | undefined;
@@ -238,6 +239,10 @@ export class RoutedCall implements Call, OpenCall, Charged {
     this.#resource = name;
   }
 
+  noteFiltered(): void {
+    this.isFiltered = true;
+  }
+
   resource(): string | undefined {
     return this.#resource;
   }
@@ -271,6 +276,9 @@ export class RoutedCall implements Call, OpenCall, Charged {
     }
     if (response?.headersSent !== true || method.methodKind === "unary") {
       throw new TypeError(`${method.name} must send a message before it opens a sink`);
+    }
+    if (this.isFiltered) {
+      throw new TypeError(`the messages of ${method.name} are filtered`);
     }
     const { maxMessageBytes } = this.#limits;
     const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };

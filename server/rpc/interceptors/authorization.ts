@@ -1,7 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { includesRole } from "../access/caller-role.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
-import { type Caller, callerRoles } from "../call/caller.ts";
+import type { Caller } from "../call/caller.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
@@ -31,7 +32,9 @@ export function createAuthorization(
   function recheck(): void {
     for (const call of streams) {
       try {
-        assertAllowed(call.caller.current(), call.method, call.rule);
+        const current = call.caller.current();
+        assertAllowed(current, call.method, call.rule);
+        assertSameBounds(call, current);
       } catch (error) {
         streams.delete(call);
         call.end(infraErrorFrom(error));
@@ -92,6 +95,14 @@ export function createAuthorization(
   return (_method, rule) => (rule.role === "anyone" ? undefined : intercept);
 }
 
+/** Ends a stream that began without bounds, and is therefore not filtered. @throws InfraError NOT_GRANTED */
+function assertSameBounds({ caller, method }: Call, { actor, grants }: Caller): void {
+  if (caller.grants === undefined && grants !== undefined) {
+    const message = `the grants of ${actor} have changed; call ${methodPathOf(method)} again`;
+    throw new InfraError(rpcReasons.NOT_GRANTED, message);
+  }
+}
+
 /**
  * Interceptor before the work of a unary call. Over gRPC a call begins with its headers, and its message may arrive a minute
  * later, so the caller's permission is checked again.
@@ -108,8 +119,8 @@ const assertStillAllowed: Interceptor = (call, next) => {
 
 /**
  * Refuses callers that may not call a method.
- * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED, and those of the caller's
- * ceiling
+ * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED, NOT_GRANTED, and those of
+ * the caller's ceiling
  */
 export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRule): void {
   if (rule.role === "anyone") {
@@ -118,16 +129,26 @@ export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRu
   if (caller.role === undefined) {
     throw new InfraError(rpcReasons.LOGIN_REQUIRED, `${methodPathOf(method)} needs a login; ${howToLogIn}`);
   }
-  if (callerRoles.indexOf(caller.role) < callerRoles.indexOf(rule.role)) {
+  if (!includesRole(caller.role, rule.role)) {
     const message = `${methodPathOf(method)} needs the role ${rule.role}; ${caller.actor} has the role ${caller.role}`;
     throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
   }
   caller.ceiling?.assertMethod(methodPathOf(method));
+  assertMethodGranted(caller, method, rule);
   const { typeName } = method.parent;
   if (caller.services?.has(typeName) === false && !rule.ofEveryService) {
     const allowed = [...caller.services].toSorted().join(", ");
     const message = `${caller.actor} may not call ${typeName}; its role is limited to ${allowed}`;
     throw new InfraError(rpcReasons.SERVICE_NOT_ALLOWED, message);
+  }
+}
+
+/** The hosts and resources of the call are checked later. @throws InfraError NOT_GRANTED */
+function assertMethodGranted({ grants, actor }: Caller, method: DescMethod, rule: MethodRule): void {
+  const methodPath = methodPathOf(method);
+  const { role } = rule;
+  if (grants !== undefined && !rule.ofEveryService && grants.allowing({ methodPath, role }) === undefined) {
+    throw new InfraError(rpcReasons.NOT_GRANTED, `no grant of ${actor} allows ${methodPath} as ${role}`);
   }
 }
 

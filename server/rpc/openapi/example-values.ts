@@ -85,6 +85,9 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
 
   "hostplane.v1.CreateUserRequest.name": "alice",
   "hostplane.v1.UpdateUserRequest.name": "alice",
+  "hostplane.v1.ExplainAccessRequest.actor": "user/alice",
+  "hostplane.v1.ExplainAccessRequest.method": "proto.LVService/RemoveLV",
+  "hostplane.v1.ExplainAccessRequest.resource": `volumeGroups/sandbox-vg/volumes/${volume}`,
   "hostplane.v1.DeleteUserRequest.name": "alice",
   "hostplane.v1.SetPasswordRequest.name": "alice",
   "hostplane.v1.ChangePasswordRequest.current_password": "correct horse battery",

@@ -16,7 +16,7 @@ export interface StateBroadcast {
   watch(call: WatchingCall): AsyncGenerator<object, void>;
 }
 
-export type WatchingCall = Pick<Call, "signal" | "openSink" | "peer" | "protocol">;
+export type WatchingCall = Pick<Call, "signal" | "openSink" | "peer" | "protocol" | "isFiltered">;
 
 export interface StateBroadcastOptions {
   /** Registers a function to call when the state may have changed. Returns a function that unregisters it. */
@@ -191,7 +191,7 @@ export function createStateBroadcast({ subscribe, read }: StateBroadcastOptions)
   return {
     watch(call) {
       // Over HTTP/1.1 a message is repeated after a silence, which is detected in the handler's stream; REST has no streams.
-      return call.peer.httpVersion === "2.0" && call.protocol !== "rest"
+      return call.peer.httpVersion === "2.0" && call.protocol !== "rest" && !call.isFiltered
         ? watchTogether(call)
         : watchState(subscribe, read, call.signal);
     },

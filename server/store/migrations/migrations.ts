@@ -7,6 +7,7 @@ import { makeHubs } from "./006-hubs.ts";
 import { makeFleetEvents } from "./007-fleet-events.ts";
 import { makeSavedPlans } from "./008-saved-plans.ts";
 import { makePlanApprovals } from "./009-plan-approvals.ts";
+import { addGrants } from "./010-grants.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   makeFleetEvents,
   makeSavedPlans,
   makePlanApprovals,
+  addGrants,
 ];

@@ -1,3 +1,4 @@
+import { createVisibilityOf } from "../../../server/domain/visibility.ts";
 import { detailFromJson } from "../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../server/domains/events/service.ts";
 import { createEvents } from "../../../server/events/events.ts";
@@ -15,6 +16,7 @@ const gateway = await startGatewayUnderBench(async ({ store, maxMessageBytes, on
     createEventService({
       events,
       details: { volumes: detailFromJson },
+      visibilityOf: createVisibilityOf({ hub: undefined }),
       isSandbox: true,
       maxMessageBytes,
       log: { warn: () => {} },

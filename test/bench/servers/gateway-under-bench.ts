@@ -85,6 +85,9 @@ export async function startGatewayUnderBench(
     masterKey,
     config: config.auth,
     serviceNames: knownServices,
+    methods: [],
+    accessOf: () => undefined,
+    host: "host-1",
     onFailed: (_message, error) => onFailed(error),
   });
   opened.defer(() => auth.close());
@@ -97,6 +100,7 @@ export async function startGatewayUnderBench(
     changeInterceptors: [],
     data,
     authenticate: auth.authenticate,
+    accessOf: () => undefined,
     observe: { metrics: metrics.rpc },
     config,
     instance: { instanceId: randomUUID(), host: "host", isSandbox: true },

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import { EventService } from "../../../gen/hostplane/v1/event_pb.ts";
+import { createVisibilityOf } from "../../../server/domain/visibility.ts";
 import { detailFromJson } from "../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../server/domains/events/service.ts";
 import { parseCursor } from "../../../server/events/cursor.ts";
@@ -90,6 +91,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
       const service = createEventService({
         events,
         details,
+        visibilityOf: createVisibilityOf({ hub: undefined }),
         isSandbox: true,
         maxMessageBytes: 4 << 20,
         log: { warn: (message, cause) => t.fail(`${message} ${cause}`) },

@@ -118,6 +118,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.UserService/ListApiTokens": "admin",
   "hostplane.v1.UserService/CreateApiToken": "admin",
   "hostplane.v1.UserService/RevokeApiToken": "admin",
+  "hostplane.v1.UserService/ExplainAccess": "admin",
   "hostplane.v1.UserService/RotateSigningKey": "admin",
   "hostplane.v1.AuditService/ListEvents": "admin",
   "hostplane.v1.PlanService/Plan": "viewer",

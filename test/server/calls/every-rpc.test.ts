@@ -703,6 +703,18 @@ const served: readonly Row[] = [
   answers("hostplane.v1.UserService/ListApiTokens", {}, { tokens: [{ name: "ci", role: "ROLE_VIEWER" }] }),
   answers("hostplane.v1.UserService/RevokeApiToken", { name: "ci" }, {}),
   refuses("hostplane.v1.UserService/RevokeApiToken", { name: "ci" }, "NOT_FOUND", "API_TOKEN_NOT_FOUND"),
+  answers(
+    "hostplane.v1.UserService/ExplainAccess",
+    { actor: "admin", method: "proto.LVService/RemoveLV" },
+    { allowed: true, explanation: /^user\/admin is admin of all services$/ },
+  ),
+  refuses(
+    "hostplane.v1.UserService/ExplainAccess",
+    { actor: "admin", method: "RemoveLV" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "method",
+  ),
   answers("hostplane.v1.UserService/RotateSigningKey", {}, { keyId: /./ }),
   answers(
     "hostplane.v1.AuditService/ListEvents",

@@ -1,5 +1,6 @@
 import { createAbsentBackend } from "../../../server/domain/backend.ts";
 import type { DomainContext } from "../../../server/domain/domain-services.ts";
+import { createVisibilityOf } from "../../../server/domain/visibility.ts";
 import { domains } from "../../../server/domains/domains.ts";
 import { operationMessage } from "../../../server/domains/operations/operation-messages.ts";
 import { methodRuleOf } from "../../../server/gateway/method-rules.ts";
@@ -16,6 +17,7 @@ export function contextUnderTest(parts: Partial<DomainContext> = {}): DomainCont
     facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
     fleet: noFleet,
+    visibilityOf: createVisibilityOf(noFleet),
     routeOf: () => undefined,
     operationMessage,
     storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),

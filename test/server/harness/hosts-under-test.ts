@@ -65,7 +65,12 @@ const sandboxDomains = new Set(["volumes", "hypervisors", "pods", "backups"]);
 
 /** Hosts that a test can add, disconnect and change. */
 export interface HostsUnderTest extends FleetHosts {
-  set(name: string, link: HostLink | undefined, domains?: ReadonlySet<string>): void;
+  set(
+    name: string,
+    link: HostLink | undefined,
+    domains?: ReadonlySet<string>,
+    labels?: Readonly<Record<string, string>>,
+  ): void;
 }
 
 export function createHostsUnderTest(): HostsUnderTest {
@@ -73,8 +78,8 @@ export function createHostsUnderTest(): HostsUnderTest {
   return {
     find: (name) => byName.get(name),
     hosts: () => [...byName.values()],
-    set(name, link, domains = sandboxDomains) {
-      byName.set(name, { name, link, domains });
+    set(name, link, domains = sandboxDomains, labels = {}) {
+      byName.set(name, { name, link, domains, labels });
     },
   };
 }

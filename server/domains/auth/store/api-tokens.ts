@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from "kysely";
+import type { Grant } from "../../../rpc/access/grant.ts";
 import type { Schema } from "../../../store/schema.ts";
 import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
@@ -11,6 +12,8 @@ export interface ApiTokenRecord {
   readonly role: string;
   /** Services that the token may call. Null: all of them. */
   readonly services: readonly string[] | null;
+  /** Null: role and services decide. */
+  readonly grants: readonly Grant[] | null;
   /** Actor that created it, e.g. `user/admin`. */
   readonly createdBy: string;
   readonly createdAtMs: number;
@@ -26,6 +29,8 @@ export interface NewApiToken {
   readonly hash: Uint8Array;
   readonly role: string;
   readonly services: readonly string[] | null;
+  /** Null or absent: role and services decide. */
+  readonly grants?: readonly Grant[] | null;
   readonly createdBy: string;
   /** Null: it never expires. */
   readonly lifetimeMs: number | null;
@@ -56,6 +61,7 @@ export const apiTokenTransactions = {
       hash: args.hash,
       role: args.role,
       services: args.services === null ? null : JSON.stringify(args.services),
+      grants: args.grants === null || args.grants === undefined ? null : JSON.stringify(args.grants),
       created_by: args.createdBy,
       created_at: nowMs,
       expires_at: args.lifetimeMs === null ? null : nowMs + args.lifetimeMs,
@@ -124,6 +130,7 @@ function recordFromRow(row: ApiTokenRow): ApiTokenRecord {
     name: row.name,
     role: row.role,
     services: row.services === null ? null : JSON.parse(row.services),
+    grants: row.grants === null ? null : JSON.parse(row.grants),
     createdBy: row.created_by,
     createdAtMs: row.created_at,
     expiresAtMs: row.expires_at,

@@ -16,6 +16,8 @@ export interface UsersTable {
   role: string;
   /** JSON array of service names, or null: all. */
   services: string | null;
+  /** JSON array of grants, or null: role and services decide. */
+  grants: string | null;
   password_hash: string | null;
   /** JSON array. */
   certificate_names: string;
@@ -37,6 +39,8 @@ export interface ApiTokensTable {
   role: string;
   /** JSON array of service names, or null: all. */
   services: string | null;
+  /** JSON array of grants, or null: role and services decide. */
+  grants: string | null;
   created_by: string;
   created_at: number;
   expires_at: number | null;

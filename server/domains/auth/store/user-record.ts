@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import type { Grant } from "../../../rpc/access/grant.ts";
 import type { UsersTable } from "./tables.ts";
 
 /** A user, without the password hash. */
@@ -8,6 +9,8 @@ export interface UserRecord {
   readonly role: string;
   /** Services that the user may call. Null: all of them. */
   readonly services: readonly string[] | null;
+  /** Null: role and services decide. */
+  readonly grants: readonly Grant[] | null;
   readonly certificateNames: readonly string[];
   readonly hasPassword: boolean;
   readonly createdAtMs: number;
@@ -20,6 +23,8 @@ export interface NewUser {
   readonly name: string;
   readonly role: string;
   readonly services: readonly string[] | null;
+  /** Null or absent: role and services decide. */
+  readonly grants?: readonly Grant[] | null;
   readonly passwordHash: string | null;
   readonly certificateNames: readonly string[];
 }
@@ -28,12 +33,17 @@ export interface NewUser {
 export interface UserChange {
   readonly role?: string | undefined;
   readonly services?: readonly string[] | null | undefined;
+  /** Null removes them. A change of role or services alone is refused for a user with grants. */
+  readonly grants?: readonly Grant[] | null | undefined;
   readonly certificateNames?: readonly string[] | undefined;
 }
 
 /** Why a transaction changed nothing. */
 export type UserRefusal =
-  | { readonly ok: false; readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" }
+  | {
+      readonly ok: false;
+      readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" | "hasGrants";
+    }
   | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
 
 /** The user after the change, or the reason for the refusal. */
@@ -47,6 +57,7 @@ export function recordFromRow(row: UserRow): UserRecord {
     name: row.name,
     role: row.role,
     services: row.services === null ? null : JSON.parse(row.services),
+    grants: row.grants === null ? null : JSON.parse(row.grants),
     certificateNames: JSON.parse(row.certificate_names),
     hasPassword: row.password_hash !== null,
     createdAtMs: row.created_at,

@@ -48,11 +48,17 @@ export const userTransactions = {
     if (row === undefined) {
       return { ok: false, why: "notFound" };
     }
-    const { role, services, certificateNames } = change;
+    const { role, services, grants, certificateNames } = change;
+    if (row.grants !== null && grants === undefined && (role !== undefined || services !== undefined)) {
+      return { ok: false, why: "hasGrants" };
+    }
     const changed: UserRow = {
       ...row,
+      // The services of grants end with them.
+      ...(row.grants !== null && grants === null ? { services: null } : {}),
       ...(role === undefined ? {} : { role }),
       ...(services === undefined ? {} : { services: jsonOrNull(services) }),
+      ...(grants === undefined ? {} : { grants: jsonOrNull(grants) }),
       ...(certificateNames === undefined ? {} : { certificate_names: JSON.stringify(certificateNames) }),
     };
     const taken = await takenCertificateName(db, name, certificateNames ?? []);
@@ -140,6 +146,7 @@ async function insertUser(context: TransactionContext, user: NewUser & DryRun): 
     name: user.name,
     role: user.role,
     services: jsonOrNull(user.services),
+    grants: jsonOrNull(user.grants ?? null),
     password_hash: user.passwordHash,
     certificate_names: JSON.stringify(user.certificateNames),
     tokens_not_before: context.nowMs,
@@ -211,9 +218,10 @@ async function wouldEndAdmins(db: Kysely<Schema>, before: UserRow, after: UserRo
 /** Reports whether the user may administer everything, and is able to log in. */
 function isFullAdmin(row: UserRow): boolean {
   const canLogIn = row.password_hash !== null || row.certificate_names !== "[]";
-  return row.removed_at === null && row.role === "admin" && row.services === null && canLogIn;
+  const isUnlimited = row.services === null && row.grants === null;
+  return row.removed_at === null && row.role === "admin" && isUnlimited && canLogIn;
 }
 
-function jsonOrNull(services: readonly string[] | null): string | null {
-  return services === null ? null : JSON.stringify(services);
+function jsonOrNull(list: readonly unknown[] | null): string | null {
+  return list === null ? null : JSON.stringify(list);
 }

@@ -1,8 +1,12 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { ResourceTypes } from "../../../domain/inventory-source.ts";
+import type { Visibility } from "../../../domain/visibility.ts";
+import { grantedHosts } from "../../../fleet/caller/granted-hosts.ts";
 import type { Hub } from "../../../fleet/hub/hub.ts";
 import { type HostFilter, selectHosts } from "../../../fleet/hub/select-hosts.ts";
+import type { Call } from "../../../rpc/call/call.ts";
 import type { InventoryPart, InventoryRow } from "../read-inventory.ts";
+import { withoutDetails } from "../visible-part.ts";
 import type { HostInventories, HostInventory } from "./host-inventories.ts";
 
 /** The hosts that a filter selects. */
@@ -16,9 +20,9 @@ export interface SelectedInventories {
 /** The resources of all hosts of a fleet. A gateway that is no hub has none. */
 export interface FleetInventory {
   /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
-  select(filter: HostFilter): SelectedInventories;
-  /** @param callable full names of the services that the caller may call; undefined: all */
-  partOf(host: HostInventory, callable: ReadonlySet<string> | undefined): InventoryPart;
+  select(filter: HostFilter, call: Pick<Call, "caller">): SelectedInventories;
+  /** Returns what the caller may see of a host. */
+  partOf(host: HostInventory, visibility: Visibility): InventoryPart;
   subscribe(onChange: () => void): () => void;
 }
 
@@ -31,7 +35,7 @@ export const noFleetInventory: FleetInventory = {
     }
     return { isHubSelected: true, hosts: [] };
   },
-  partOf: ({ host }) => ({ id: host, version: [], rows: [], problems: [] }),
+  partOf: ({ host }) => ({ id: host, version: [], rows: [], problems: [], services: [] }),
   subscribe: () => () => {},
 };
 
@@ -49,8 +53,12 @@ export function createFleetInventory(
   const servicesByDomain = Map.groupBy(resourceTypes, ({ domain }) => domain);
 
   /** A type that this version does not know is for callers of all services. */
-  function isVisible({ domain, resource }: InventoryRow, callable: ReadonlySet<string>): boolean {
-    return servicesByType.get(`${domain}/${resource.type}`)?.some((name) => callable.has(name)) === true;
+  function isVisible({ domain, resource, host }: InventoryRow, { services, bounds }: Visibility): boolean {
+    const all = servicesByType.get(`${domain}/${resource.type}`) ?? [];
+    return (
+      (services === undefined || all.some((name) => services.has(name))) &&
+      (bounds === undefined || bounds.covers({ services: all, resource: resource.name, host }))
+    );
   }
 
   function isDomainVisible(domain: string, callable: ReadonlySet<string>): boolean {
@@ -59,18 +67,22 @@ export function createFleetInventory(
   }
 
   return {
-    select(filter) {
-      const { isHubSelected, hosts } = selectHosts(hub, filter);
+    select(filter, call) {
+      const { isHubSelected, hosts } = selectHosts({ hosts: grantedHosts(hub.hosts, call) }, filter);
       return { isHubSelected, hosts: hosts.map(({ name }) => inventories.read(name)) };
     },
-    partOf({ host, rows, problems }, callable) {
+    partOf({ host, rows, problems }, visibility) {
+      const { services, bounds } = visibility;
+      const isLimited = services !== undefined || bounds !== undefined;
+      const visibleProblems = problems
+        .filter(({ domain }) => services === undefined || isDomainVisible(domain, services))
+        .map((problem) => ({ host, ...problem }));
       return {
         id: `host ${host}`,
-        version: [rows, callable],
-        rows: callable === undefined ? rows : rows.filter((row) => isVisible(row, callable)),
-        problems: problems
-          .filter(({ domain }) => callable === undefined || isDomainVisible(domain, callable))
-          .map((problem) => ({ host, ...problem })),
+        version: [rows, services, bounds],
+        rows: isLimited ? rows.filter((row) => isVisible(row, visibility)) : rows,
+        problems: bounds === undefined ? visibleProblems : visibleProblems.map(withoutDetails),
+        services: [],
       };
     },
     subscribe: inventories.subscribe,

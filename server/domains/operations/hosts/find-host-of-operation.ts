@@ -1,11 +1,13 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { OperationService } from "../../../../gen/hostplane/v1/operation_pb.ts";
+import { grantedHosts } from "../../../fleet/caller/granted-hosts.ts";
 import { listHosts } from "../../../fleet/host-errors.ts";
 import { hostClientFor } from "../../../fleet/hub/call-on-host.ts";
 import { errorFromHost } from "../../../fleet/hub/error-from-host.ts";
 import { forEachHost } from "../../../fleet/hub/for-each-host.ts";
 import type { Hub } from "../../../fleet/hub/hub.ts";
 import { fleetReasons } from "../../../fleet/reasons.ts";
+import type { HostRecord } from "../../../fleet/store/hosts.ts";
 import { operationNotFound } from "../../../operations/operation-not-found.ts";
 import { operationReasons } from "../../../operations/reasons.ts";
 import type { Call } from "../../../rpc/call/call.ts";
@@ -42,10 +44,11 @@ export function createHostsOfOperations(hub: Pick<Hub, "name" | "hosts" | "links
     note,
     async find(id, call) {
       const known = remembered.get(id);
-      if (known !== undefined && hub.hosts.find(known) !== undefined) {
+      const { list, find } = grantedHosts(hub.hosts, call);
+      if (known !== undefined && find(known) !== undefined) {
         return known;
       }
-      const { host, unanswered } = await ask(hub, id, call);
+      const { host, unanswered } = await ask(hub, list(), id, call);
       if (host !== undefined) {
         note(id, host);
         return host;
@@ -64,13 +67,18 @@ interface Found {
   readonly unanswered: readonly { readonly name: string }[];
 }
 
-async function ask(hub: Pick<Hub, "name" | "hosts" | "links">, id: string, call: Call): Promise<Found> {
+async function ask(
+  hub: Pick<Hub, "name" | "hosts" | "links">,
+  hosts: readonly HostRecord[],
+  id: string,
+  call: Call,
+): Promise<Found> {
   const found = new AbortController();
   let host: string | undefined;
   const unanswered: { readonly name: string }[] = [];
   const signal = AbortSignal.any([call.signal, found.signal]);
   await forEachHost(
-    hub.hosts.list(),
+    hosts,
     async ({ name }) => {
       const link = hub.links.find(name);
       if (link === undefined) {
@@ -78,10 +86,7 @@ async function ask(hub: Pick<Hub, "name" | "hosts" | "links">, id: string, call:
         return;
       }
       try {
-        await hostClientFor(link, OperationService, call, hub.name).getOperation(
-          { id },
-          { signal, timeoutMs },
-        );
+        await hostClientFor(link, OperationService, call, hub).getOperation({ id }, { signal, timeoutMs });
         host = name;
         found.abort();
       } catch (thrown) {

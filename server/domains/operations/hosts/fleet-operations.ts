@@ -8,12 +8,14 @@ import {
   type WatchOperationRequest,
   type WatchOperationResponse,
 } from "../../../../gen/hostplane/v1/operation_pb.ts";
+import { grantedFleetHosts } from "../../../fleet/caller/granted-hosts.ts";
 import type { Fleet } from "../../../fleet/fleet.ts";
 import { linkOf } from "../../../fleet/forward/find-host.ts";
 import { callOnHost, hostClientFor } from "../../../fleet/hub/call-on-host.ts";
 import { errorFromHost } from "../../../fleet/hub/error-from-host.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { Call } from "../../../rpc/call/call.ts";
+import type { OperationAccess } from "../operation-access.ts";
 import { createHostsOfOperations } from "./find-host-of-operation.ts";
 import { listFleetOperations } from "./list-fleet-operations.ts";
 
@@ -41,6 +43,7 @@ export interface FleetOperations {
 export function createFleetOperations(
   { hub, hosts }: Pick<Fleet, "hub" | "hosts">,
   operations: Pick<Operations, "list">,
+  isVisible: OperationAccess["isVisible"],
 ): FleetOperations | undefined {
   if (hub === undefined || hosts === undefined) {
     return undefined;
@@ -49,7 +52,8 @@ export function createFleetOperations(
   const known = createHostsOfOperations(hub);
 
   return {
-    list: (request, call) => listFleetOperations({ hub, operations, note: known.note }, request, call),
+    list: (request, call) =>
+      listFleetOperations({ hub, operations, isVisible, note: known.note }, request, call),
     async call(id, call, work) {
       const host = await known.find(id, call);
       const answer = await callOnHost({ name, hosts }, host, OperationService, call, work);
@@ -61,11 +65,11 @@ export function createFleetOperations(
     },
     async *watch(request, call) {
       const host = await known.find(request.id, call);
-      const link = linkOf(hosts, host);
+      const link = linkOf(grantedFleetHosts(hosts, call), host);
       call.noteFleetHost(host);
       const { id, cursor } = request;
       try {
-        const client = hostClientFor(link, OperationService, call, name);
+        const client = hostClientFor(link, OperationService, call, hub);
         for await (const message of client.watchOperation({ id, cursor }, { signal: call.signal })) {
           if (message.operation !== undefined) {
             message.operation.fleetHost = host;

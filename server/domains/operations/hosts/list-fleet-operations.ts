@@ -8,6 +8,8 @@ import {
   OperationSchema,
   OperationService,
 } from "../../../../gen/hostplane/v1/operation_pb.ts";
+import { grantedHosts } from "../../../fleet/caller/granted-hosts.ts";
+import type { HubOfCaller } from "../../../fleet/caller/hub-caller-of.ts";
 import { hostUnreachable } from "../../../fleet/host-errors.ts";
 import { hostClientFor } from "../../../fleet/hub/call-on-host.ts";
 import { errorFromHost } from "../../../fleet/hub/error-from-host.ts";
@@ -21,6 +23,7 @@ import type { Call } from "../../../rpc/call/call.ts";
 import { callableServices } from "../../../rpc/call/callable-services.ts";
 import { positionFromToken, positionTokenFrom } from "../../../rpc/listing/position-token.ts";
 import { pageMaxBytes, rowsAtOnce } from "../../../rpc/listing/read-page.ts";
+import type { OperationAccess } from "../operation-access.ts";
 import { operationMessage } from "../operation-messages.ts";
 import { parseHostFilter, parseOperationFilters } from "../operation-query.ts";
 import { mergeOperations, type OperationSource } from "./merge-operations.ts";
@@ -39,6 +42,8 @@ const firstPageMin = 10;
 export interface FleetListOptions {
   readonly hub: Pick<Hub, "name" | "hosts" | "links">;
   readonly operations: Pick<Operations, "list">;
+  /** Reports whether a caller may see an operation of the hub. */
+  readonly isVisible: OperationAccess["isVisible"];
   /** Called for each listed operation of a host. */
   readonly note: (id: string, host: string) => void;
 }
@@ -57,17 +62,19 @@ interface ListedPage {
  * @throws InfraError INVALID_FIELD, HOST_UNKNOWN, and the reason why the call has ended
  */
 export async function listFleetOperations(
-  { hub, operations, note }: FleetListOptions,
+  options: FleetListOptions,
   request: ListOperationsRequest,
   call: Call,
 ): Promise<MessageInitShape<typeof ListOperationsResponseSchema>> {
+  const { hub, operations, note } = options;
   const { filters, pageSize } = parseOperationFilters(request);
   const hostFilter = parseHostFilter(request);
-  const selected = selectHosts(hub, hostFilter);
+  const selected = selectHosts({ hosts: grantedHosts(hub.hosts, call) }, hostFilter);
   const tokenFilters = { ...filters, hosts: [...hostFilter.hosts], labels: hostFilter.hostLabels };
   const after = positionFromToken(request.pageToken, tokenFilters, parsePosition);
   const page: ListedPage = { request, filters, pageSize, after, call };
-  const sources: OperationSource[] = selected.isHubSelected ? [ownSource(operations, page)] : [];
+  const own = { operations, isVisible: options.isVisible };
+  const sources: OperationSource[] = selected.isHubSelected ? [ownSource(own, page)] : [];
   const missing: MissingHost[] = [];
   const firstSize = Math.min(
     pageSize,
@@ -78,7 +85,7 @@ export async function listFleetOperations(
     if (link === undefined) {
       missing.push(missingHost(name, hostUnreachable(name, "it is not connected to this hub")));
     } else {
-      sources.push(hostSource(link, hub.name, page, firstSize));
+      sources.push(hostSource(link, hub, page, firstSize));
     }
   }
   const merged = await mergeOperations(sources);
@@ -115,7 +122,10 @@ function toMsOf({ filters, after }: ListedPage): number | undefined {
   return after === undefined ? toMs : Math.min(toMs ?? Number.POSITIVE_INFINITY, after.createdAtMs + 1);
 }
 
-function ownSource(operations: Pick<Operations, "list">, page: ListedPage): OperationSource {
+function ownSource(
+  { operations, isVisible }: Pick<FleetListOptions, "operations" | "isVisible">,
+  page: ListedPage,
+): OperationSource {
   const callable = callableServices(page.call);
   const toMs = toMsOf(page);
   const filters: OperationFilters = {
@@ -127,7 +137,7 @@ function ownSource(operations: Pick<Operations, "list">, page: ListedPage): Oper
     let belowSeq: number | undefined;
     do {
       const { operations: rows, nextSeq } = await operations.list(filters, { belowSeq, limit: rowsAtOnce });
-      for (const row of rows) {
+      for (const row of rows.filter((each) => isVisible(page.call, each))) {
         yield create(OperationSchema, operationMessage(row));
       }
       belowSeq = nextSeq;
@@ -142,7 +152,7 @@ function ownSource(operations: Pick<Operations, "list">, page: ListedPage): Oper
   };
 }
 
-function hostSource(link: HostLink, hub: string, page: ListedPage, firstSize: number): OperationSource {
+function hostSource(link: HostLink, hub: HubOfCaller, page: ListedPage, firstSize: number): OperationSource {
   const { call, request, pageSize, after } = page;
   const client = hostClientFor(link, OperationService, call, hub);
   const toMs = toMsOf(page);

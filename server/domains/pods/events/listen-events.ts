@@ -2,10 +2,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { Event, ListenEventsRequest } from "../../../../gen/v1alpha/api_pb.ts";
+import type { VisibilityOf } from "../../../domain/visibility.ts";
 import type { EventFilter, EventRecord } from "../../../events/event-record.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Call } from "../../../rpc/call/call.ts";
-import { callableServices } from "../../../rpc/call/callable-services.ts";
 import { type ListenRequest, parseListenRequest } from "./listen-request.ts";
 import { podsTopic } from "./pod-events.ts";
 import { matchesRktEvent, rktEventFrom } from "./rkt-events.ts";
@@ -19,6 +19,7 @@ export type ListenEvents = (
 export interface ListenEventsOptions {
   readonly events: Pick<Events, "between" | "currentSeq" | "seqAtTime" | "seqOf">;
   readonly host: string;
+  readonly visibilityOf: VisibilityOf;
   /** Interval of silence after which an empty message is sent; 15 s by default. */
   readonly silenceMs?: number;
 }
@@ -41,7 +42,9 @@ const longestTimerMs = 2 ** 31 - 1;
  * Implements ListenEvents: an empty message, then past events as far as the log is kept, and new events as they happen; an
  * empty message after each silence.
  */
-export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenEventsOptions): ListenEvents {
+export function createListenEvents(options: ListenEventsOptions): ListenEvents {
+  const { events, host, visibilityOf, silenceMs = 15_000 } = options;
+
   /** @throws InfraError STORE_UNAVAILABLE */
   async function findStart({ sinceSeconds, untilSeconds }: ListenRequest): Promise<number> {
     const isPast = untilSeconds !== undefined && msFrom(untilSeconds) <= Date.now();
@@ -71,7 +74,10 @@ export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenE
       topics: [podsTopic],
       resources: [],
       get services() {
-        return callableServices(call);
+        return visibilityOf(call).services;
+      },
+      get bounds() {
+        return visibilityOf(call).bounds;
       },
     };
     const eventsOf = (records: readonly EventRecord[]): Event[] =>

@@ -124,6 +124,11 @@ const samples: Readonly<Record<string, Sample>> = {
     prints: /^added the user bot: viewer$/m,
   },
   "user role": { args: ["bot", "operator", "--services", "proto.LVService"], prints: /^bot is now operator/ },
+  "user grant": {
+    args: ["bot", "operator resources=volumeGroups/*/volumes/db-*"],
+    prints: /^bot is now operator resources=/,
+  },
+  "access explain": { args: ["bot", "proto.LVService/RemoveLV"], prints: /^ALLOWED +yes$/m },
   "user passwd": { args: ["--help"], prints: /stdin/ },
   "user remove": { args: ["bot", "--yes"], prints: /^removed the user bot$/m },
   "token create": { args: ["t", "--role", "viewer", "--lifetime", "1h"], prints: /^hpt_/ },

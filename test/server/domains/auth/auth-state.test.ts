@@ -20,7 +20,7 @@ const unnotified = (store: Store): Store => ({ ...store, isShared: true, subscri
 
 test("refresh shows everything that was committed before it", async (t) => {
   const store = await openAuthStore(t);
-  const state = await createAuthState({ store, keySeal, onFailed });
+  const state = await createAuthState({ store, keySeal, host: "host-1", onFailed });
   t.teardown(() => state.close());
   t.match(state.userByName("admin"), { role: "admin", services: undefined });
   t.equal(state.userByName("alice"), undefined);
@@ -46,7 +46,7 @@ test("refresh shows everything that was committed before it", async (t) => {
 
 test("each of many concurrent refreshes shows the commit before it", async (t) => {
   const store = await openAuthStore(t);
-  const state = await createAuthState({ store: unnotified(store), keySeal, onFailed });
+  const state = await createAuthState({ store: unnotified(store), keySeal, host: "host-1", onFailed });
   t.teardown(() => state.close());
   await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
@@ -59,7 +59,7 @@ test("each of many concurrent refreshes shows the commit before it", async (t) =
 
 test("API tokens are found by their hash, also when they are revoked", async (t) => {
   const store = await openAuthStore(t);
-  const state = await createAuthState({ store, keySeal, onFailed });
+  const state = await createAuthState({ store, keySeal, host: "host-1", onFailed });
   t.teardown(() => state.close());
   const hash = hashToken("hpt_x");
   const token = {
@@ -82,7 +82,7 @@ test("API tokens are found by their hash, also when they are revoked", async (t)
 test("a key verifies until the last token that it has signed expires", async (t) => {
   const store = await openAuthStore(t);
   await Promise.all([ensureSigningKey(store, keySeal), ensureSigningKey(store, keySeal)]);
-  const state = await createAuthState({ store, keySeal, onFailed });
+  const state = await createAuthState({ store, keySeal, host: "host-1", onFailed });
   t.teardown(() => state.close());
   const userId = state.userByName("admin")?.id ?? "";
   const passwordHash = state.userByName("admin")?.passwordHash ?? null;
@@ -114,12 +114,15 @@ test("a session is not opened if the password has changed meanwhile", async (t) 
 test("another master key cannot decrypt a signing key", async (t) => {
   const store = await openAuthStore(t);
   await ensureSigningKey(store, createSeal(masterKey, "another"));
-  await t.rejects(createAuthState({ store, keySeal, onFailed }), /cannot be decrypted with this master key/);
+  await t.rejects(
+    createAuthState({ store, keySeal, host: "host-1", onFailed }),
+    /cannot be decrypted with this master key/,
+  );
 });
 
 test("other gateways see a change within a second", async (t) => {
   const store = await openAuthStore(t);
-  const other = await createAuthState({ store: unnotified(store), keySeal, onFailed });
+  const other = await createAuthState({ store: unnotified(store), keySeal, host: "host-1", onFailed });
   t.teardown(() => other.close());
   await store.run("sessions.revoke", { jti: "s-1", accountId: "a", expiresAtMs: Date.now() + 60_000 });
   t.notOk(other.isRevoked("s-1"));
@@ -142,6 +145,7 @@ test("during an outage of a shared store, the last read is valid for a while, an
   const state = await createAuthState({
     store: shared,
     keySeal,
+    host: "host-1",
     onFailed: (error) => failures.push(error),
     maxAgeMs: 2500,
   });

@@ -9,9 +9,11 @@ import { AuthService, type LoginResponse } from "../../../../gen/services/auth/a
 import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
+import { knownMethods } from "../../../../server/gateway/method-rules.ts";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
+import type { CallerRole } from "../../../../server/rpc/access/caller-role.ts";
 import type { Peer } from "../../../../server/rpc/call/call.ts";
-import type { Caller, CallerRole } from "../../../../server/rpc/call/caller.ts";
+import type { Caller } from "../../../../server/rpc/call/caller.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
@@ -100,6 +102,9 @@ export async function startAuth(
     masterKey,
     config: { tokenHours: 12, audience: "hostplane", ...config },
     serviceNames: ["proto.VGService"],
+    methods: knownMethods(),
+    accessOf: () => undefined,
+    host: "host-1",
     onFailed: () => {},
   });
   t.teardown(() => auth.close());

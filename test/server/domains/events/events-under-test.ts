@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Client, createClient } from "@connectrpc/connect";
 import type { Test } from "tap";
 import { EventService, type SubscribeResponse } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { detailFromJson } from "../../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../../server/domains/events/service.ts";
 import { createEvents, type Events, type EventsOptions } from "../../../../server/events/events.ts";
@@ -47,6 +48,7 @@ export async function startEventsUnderTest(
   const service = createEventService({
     events,
     details: { volumes: detailFromJson, test: () => ({ case: undefined }) },
+    visibilityOf: createVisibilityOf({ hub: undefined }),
     isSandbox: true,
     maxMessageBytes: 4 << 20,
     log: { warn: (message, cause) => warnings.push(`${message}: ${cause}`) },

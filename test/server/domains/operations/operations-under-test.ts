@@ -1,6 +1,8 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { OperationService } from "../../../../gen/hostplane/v1/operation_pb.ts";
+import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
+import { createOperationAccess } from "../../../../server/domains/operations/operation-access.ts";
 import { createOperationService } from "../../../../server/domains/operations/service.ts";
 import { createEvents, type Events } from "../../../../server/events/events.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
@@ -69,7 +71,13 @@ export async function createOperationsUnderTest(
   const engine = createEngine(t, { store, kind: counting.kind, isIdle, limits: { perSystem } });
   const { operations, starter } = engine;
   const services = await readContractServices();
-  const registration = createOperationService({ operations, events, services, ruleOf: methodRuleOf });
+  const visibilityOf = createVisibilityOf({ hub: undefined });
+  const registration = createOperationService({
+    operations,
+    events,
+    access: createOperationAccess(services, methodRuleOf, visibilityOf),
+    visibilityOf,
+  });
 
   function callOf(method: DescMethod, { caller = callerOf("admin"), ...facts }: CallFacts): Call {
     const call = createCall({ method, ...facts });

@@ -61,6 +61,9 @@ export async function createAuthUnderTest(t: Test): Promise<Auth> {
     masterKey: masterKeyFromText(randomBytes(32).toString("base64"), "test"),
     config: { tokenHours: 1, audience: "test" },
     serviceNames: knownServices,
+    methods: [],
+    accessOf: () => undefined,
+    host: "host-1",
     onFailed: (message) => t.fail(message),
   });
   t.teardown(() => auth.close());

@@ -1,3 +1,4 @@
+import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { randomBytes } from "node:crypto";
 import { create, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
@@ -55,6 +56,7 @@ async function openPlans(t: Test): Promise<PlansUnderTest> {
   const methods = methodsByPath([LVService, UserService]);
   return {
     plans: createSavedPlans({
+      visibilityOf: createVisibilityOf({ hub: undefined }),
       store,
       seal: createSeal(masterKey, "plans"),
       digestKey,

@@ -94,6 +94,8 @@ export function createCall(
     appendHeader: (name, value) => facts.answered?.append(name, value),
     appendTrailer: () => {},
     query: () => undefined,
+    isFiltered: false,
+    noteFiltered: () => {},
     openSink: () => {
       throw new TypeError("a call that no client made has no response");
     },

@@ -8,6 +8,7 @@ import {
 } from "../../../../../adapters/podman/sandbox.ts";
 import { type Event, EventService } from "../../../../../gen/hostplane/v1/event_pb.ts";
 import { PublicAPI } from "../../../../../gen/v1alpha/api_pb.ts";
+import { createVisibilityOf } from "../../../../../server/domain/visibility.ts";
 import { detailFromJson } from "../../../../../server/domains/events/event-messages.ts";
 import { createEventService } from "../../../../../server/domains/events/service.ts";
 import { createListenEvents } from "../../../../../server/domains/pods/events/listen-events.ts";
@@ -56,10 +57,12 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
   const events = await createEvents({ store, keepMs: options.keepMs ?? 7 * 86_400_000, onFailed });
   const own = createOwnChanges();
   const silence = options.silenceMs === undefined ? {} : { silenceMs: options.silenceMs };
+  const visibilityOf = createVisibilityOf({ hub: undefined });
   const app = await startAppUnderTest(t, [
     createEventService({
       events,
       details: { pods: detailFromJson },
+      visibilityOf,
       isSandbox: true,
       maxMessageBytes: 4 << 20,
       log: { warn: (message) => t.fail(message) },
@@ -68,7 +71,7 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
       runtime,
       importTimes: { importedAtNs: () => undefined },
       logs: { async *read() {} },
-      listenEvents: createListenEvents({ events, host: "alpha", ...silence }),
+      listenEvents: createListenEvents({ events, host: "alpha", visibilityOf, ...silence }),
     }),
   ]);
   // Registered in reverse order of closing.

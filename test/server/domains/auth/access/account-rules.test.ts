@@ -5,7 +5,7 @@ import {
   assertUserName,
   certificateNamesFrom,
   serviceLimitFrom,
-} from "../../../../server/domains/auth/account-rules.ts";
+} from "../../../../../server/domains/auth/access/account-rules.ts";
 
 function isRefused(work: () => unknown): boolean {
   try {

@@ -1,5 +1,5 @@
-import { invalidField } from "../../../adapters/host/infra-error.ts";
-import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 
 const userName = /^[A-Za-z0-9_-]{3,24}$/;
 const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;

@@ -1,0 +1,9 @@
+import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
+import { type AccessRegistration, registerAccess } from "../../../rpc/access/method-access.ts";
+
+/** What the calls about accounts concern: the caller itself, except for administration, which needs an unlimited admin. */
+export const authMethodAccess: readonly AccessRegistration[] = [
+  registerAccess(AuthService, { login: "own", logout: "own", checkToken: "own" }),
+  registerAccess(UserService, { getCaller: "own", changePassword: "own" }),
+];

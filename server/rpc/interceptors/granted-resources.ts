@@ -1,0 +1,168 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Grants } from "../access/grants.ts";
+import type { MethodAccess } from "../access/method-access.ts";
+import type { Call, Interceptor, Output } from "../call/call.ts";
+import type { Caller, CallerCeiling } from "../call/caller.ts";
+import type { InterceptorFor } from "../call/method-interceptors.ts";
+import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
+import { rpcReasons } from "../reasons.ts";
+
+type GrantedCall = Pick<Call, "caller" | "method" | "rule">;
+type AnyAccess = MethodAccess<unknown, object>;
+
+/**
+ * Creates the interceptor that refuses calls on resources that no grant of the caller covers, and removes those from responses.
+ * Goes around the work of a unary call, and around a stream. Callers whose grants have no bounds pass.
+ */
+export function createGrantedResources(accessOf: (method: DescMethod) => MethodAccess | undefined): {
+  readonly interceptor: InterceptorFor;
+  readonly workInterceptor: InterceptorFor;
+} {
+  function interceptorOf(method: DescMethod, { role }: MethodRule): Interceptor | undefined {
+    const access = accessOf(method) as AnyAccess | undefined;
+    if (role === "anyone" || access === "own") {
+      return undefined;
+    }
+    return (call, next) => {
+      const { grants } = call.caller;
+      return grants === undefined ? next() : withinGrants(call, grants, access, next);
+    };
+  }
+  return {
+    interceptor: (method, rule) => (method.methodKind === "unary" ? undefined : interceptorOf(method, rule)),
+    workInterceptor: (method, rule) =>
+      method.methodKind === "unary" ? interceptorOf(method, rule) : undefined,
+  };
+}
+
+async function withinGrants(
+  call: Call,
+  grants: Grants,
+  access: Exclude<AnyAccess, "own"> | undefined,
+  next: () => Promise<Output>,
+): Promise<Output> {
+  if (access !== undefined && "shows" in access) {
+    return shownOutput(call, access, next);
+  }
+  const resources = await touchedBy(access, await call.input(), call);
+  assertGranted(call, grants, resources);
+  call.identify({ ...call.caller, ceiling: boundBy(call, grants, resources) });
+  const output = await next();
+  const pass = (message: object) => {
+    assertGranted(call, call.caller.current().grants, resources);
+    return message;
+  };
+  return Symbol.asyncIterator in output ? mapped(output, pass) : output;
+}
+
+/** Removes what the caller may not see, with its grants at the time of each message. */
+async function shownOutput(
+  call: Call,
+  { shows }: Extract<AnyAccess, { shows: unknown }>,
+  next: () => Promise<Output>,
+): Promise<Output> {
+  const request = await call.input();
+  call.noteFiltered();
+  const shown = (response: object) => {
+    const { grants } = call.caller.current();
+    return shows(response, (resource) => isGranted(call, grants, resource), request, call);
+  };
+  const output = await next();
+  return Symbol.asyncIterator in output ? mapped(output, shown) : shown(output);
+}
+
+/**
+ * Refuses a request of another method that the call makes or plans, as the method's own call would.
+ * @param access that of the method
+ * @throws InfraError NOT_GRANTED, and the errors of `touches`
+ */
+export async function assertRequestGranted(
+  call: Call,
+  { method, rule, access }: GrantedMethod,
+  request: object,
+): Promise<void> {
+  const { grants } = call.caller.current();
+  if (grants !== undefined) {
+    const touches =
+      access === undefined || access === "own" || "shows" in access ? undefined : (access as Touches);
+    assertGranted({ caller: call.caller, method, rule }, grants, await touchedBy(touches, request, call));
+  }
+}
+
+/** Refuses what no grant of the caller covers. @throws InfraError NOT_GRANTED */
+export function assertResourcesGranted(call: GrantedCall, resources: readonly string[]): void {
+  assertGranted(call, call.caller.current().grants, resources);
+}
+
+/** A method that a call is about. */
+export interface GrantedMethod {
+  readonly method: DescMethod;
+  readonly rule: MethodRule;
+  readonly access: MethodAccess | undefined;
+}
+
+type Touches = Extract<AnyAccess, { touches: unknown }>;
+
+/** A method whose resources cannot be determined may touch all. */
+async function touchedBy(
+  access: Touches | undefined,
+  request: unknown,
+  call: Call,
+): Promise<readonly string[]> {
+  return access === undefined ? ["all"] : access.touches(request, call);
+}
+
+/** Also refuses a change of a resource that `touches` has not returned. */
+function boundBy(call: Call, grants: Grants, touched: readonly string[]): CallerCeiling {
+  const { ceiling } = call.caller;
+  return {
+    assertMethod: (methodPath) => ceiling?.assertMethod(methodPath),
+    assertResource(resource) {
+      ceiling?.assertResource(resource);
+      // A change of several resources notes what they have in common.
+      if (!touched.some((each) => each.startsWith(`${resource}/`))) {
+        assertGranted(call, grants, touched[0] === "all" ? touched : [resource]);
+      }
+    },
+  };
+}
+
+/** @throws InfraError NOT_GRANTED */
+function assertGranted(call: GrantedCall, grants: Grants | undefined, resources: readonly string[]): void {
+  const resource = resources.find((each) => !isGranted(call, grants, each));
+  if (resource !== undefined) {
+    throw notGranted(call.caller, methodPathOf(call.method), resource);
+  }
+}
+
+function isGranted(
+  { method, rule: { role } }: GrantedCall,
+  grants: Grants | undefined,
+  resource: string,
+): boolean {
+  const use = { methodPath: methodPathOf(method), role, host: "here", resource } as const;
+  return grants === undefined || grants.allowing(use) !== undefined;
+}
+
+/** Returns the error of a call on a resource, or with `all` on what a request does not name. */
+export function notGranted(
+  { actor }: Pick<Caller, "actor">,
+  methodPath: string,
+  resource: string,
+): InfraError {
+  const message =
+    resource === "all"
+      ? `${methodPath} needs a grant of ${actor} that covers all resources on this host`
+      : `no grant of ${actor} covers ${resource} for ${methodPath}`;
+  return new InfraError(rpcReasons.NOT_GRANTED, message, resource === "all" ? {} : { resource });
+}
+
+async function* mapped(
+  messages: AsyncIterable<object>,
+  shown: (message: object) => object,
+): AsyncGenerator<object, void> {
+  for await (const message of messages) {
+    yield shown(message);
+  }
+}
