@@ -28,14 +28,28 @@ interface Reported {
 }
 
 /**
- * Makes a change and reports its result by a toast.
+ * Makes a change and reports its result by a toast. One that other people have to approve is reported as waiting.
  * @returns when the change has begun; a change without an operation, when it is made
  * @throws what the call throws before that
  */
 export async function applyAction(action: Action): Promise<void> {
-  const { operationIds, ended } = await beginAction(action);
-  const [id] = operationIds;
   const { title, doneText } = action;
+  let begun: BegunAction;
+  try {
+    begun = await beginAction(action);
+  } catch (error) {
+    const { reason, metadata } = describeError(error);
+    if (reason !== "APPROVAL_REQUIRED" || metadata.plan === undefined) {
+      throw error;
+    }
+    showToast({
+      text: `${title}: waits for approval`,
+      link: { text: "View", path: `/plans/${metadata.plan}` },
+    });
+    return;
+  }
+  const { operationIds, ended } = begun;
+  const [id] = operationIds;
   void reportEnd({ title, doneText, path: id === undefined ? undefined : `/operations/${id}` }, ended);
   if (id === undefined) {
     await ended;

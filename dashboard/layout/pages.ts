@@ -42,6 +42,13 @@ export const pages: readonly PageEntry[] = [
     Page: lazy(async () => (await import("../pages/operations/operations.tsx")).Operations),
   },
   {
+    path: "/plans",
+    title: "Plans",
+    icon: "check",
+    key: "l",
+    Page: lazy(async () => (await import("../pages/plans/plans.tsx")).Plans),
+  },
+  {
     path: "/events",
     title: "Events",
     icon: "list",

@@ -2,8 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import type { ServiceManifest } from "../domain/define-domain.ts";
 import { domains } from "../domains/domains.ts";
+import { approvalMistakesOf } from "../domains/plan/approval-rules.ts";
+import { methodsByPath } from "../domains/plan/plan-call.ts";
 import { type MethodRule, openRequestMaxBytes } from "../rpc/call/method-rule.ts";
 import { hasSecretFields } from "../rpc/call/secret-fields.ts";
+import type { Config } from "./config/schema.ts";
 
 interface KnownService extends ServiceManifest {
   readonly domain: string;
@@ -73,6 +76,12 @@ export function knownMethods(): readonly { readonly method: DescMethod; readonly
   return [...known.values()].flatMap(({ service }) =>
     service.methods.map((method) => ({ method, rule: methodRuleOf(method) })),
   );
+}
+
+/** Returns one sentence for each name in `approvals.rules` that is no change of the contract. */
+export function unknownChangesOf({ rules }: Config["approvals"]): string[] {
+  const methods = methodsByPath([...known.values()].map(({ service }) => service));
+  return approvalMistakesOf(rules, methods, (method) => methodRuleOf(method).mutation);
 }
 
 /** Returns one sentence for each listener whose `services` name one that does not exist. */

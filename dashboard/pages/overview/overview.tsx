@@ -13,12 +13,14 @@ import { OperationsPanel } from "./operations-panel.tsx";
 import type { Problem } from "./problems/problem.ts";
 import { problems } from "./problems/problems.ts";
 import { SystemsTable } from "./systems-table.tsx";
+import { useWaitingPlans, WaitingPlans } from "./waiting-plans.tsx";
 
 /** What needs the user, what is nearly full, the operations, and one line for everything that is healthy. */
 export function Overview() {
   const { resources, ofHosts, isComplete, error } = inventory.value;
   const { value: read, error: systemsError } = systems.value;
   const all = problems.value;
+  const waitingPlans = useWaitingPlans();
   const isRead = isComplete && read !== undefined;
   return (
     <Page title="Overview" note={isRead ? countsText(all) : undefined}>
@@ -28,8 +30,9 @@ export function Overview() {
           <ErrorNote key={`error ${index}`} error={one} />
         ))}
       {!isRead && error === undefined && systemsError === undefined && <Skeleton />}
+      <WaitingPlans plans={waitingPlans} />
       {all.length > 0 && <NeedsYou problems={all} />}
-      {isRead && all.length === 0 && (
+      {isRead && all.length === 0 && waitingPlans.length === 0 && (
         <Note tone="ok" role="status">
           <strong>Nothing needs you.</strong>
         </Note>

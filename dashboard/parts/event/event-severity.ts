@@ -13,6 +13,7 @@ const problems: ReadonlySet<string> = new Set([
 ]);
 const warnings: ReadonlySet<string> = new Set([
   "gap",
+  "plan.glassBroken",
   "volumeGroup.low",
   "osd.nearFull",
   "osd.out",

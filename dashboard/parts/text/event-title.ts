@@ -16,6 +16,9 @@ export function eventTitle({ type, detail }: Event, name: string): string {
     return `Machine of cluster ${detail.value.cluster}`;
   }
   const what = (type.split(".").at(-1) ?? type).replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  if (detail.case === "plan") {
+    return `Plan of ${detail.value.proposedBy.replace(/^user\//, "")} ${what}`;
+  }
   if (detail.case === "pod" && detail.value.name !== "") {
     const { name: pod, container } = detail.value;
     return `${container === "" ? pod : `${pod}/${container}`} ${what}`;

@@ -1,5 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { Call, Output } from "../../rpc/call/call.ts";
 import type { InterceptorFor } from "../../rpc/call/method-interceptors.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
@@ -86,7 +87,13 @@ export function createApproveCalls({ rules, plannerOf, savedPlans }: ApproveCall
         return next();
       }
       const request = await call.input();
-      const mutation = await planner(request, call);
+      let mutation: PlannedMutation;
+      try {
+        mutation = await planner(request, call);
+      } catch {
+        // The call itself is refused for the same reason, in its own form.
+        return pass(method, call, next);
+      }
       return needsApproval(method, call, savedMutationFrom(mutation))
         ? apply({ method, rule, request, mutation }, call, next)
         : pass(method, call, next);

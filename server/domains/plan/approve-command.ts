@@ -2,7 +2,7 @@ import { PlanService, type SavedPlan } from "../../../gen/hostplane/v1/plan_pb.t
 import { change, type Noun } from "../../cli/table/command.ts";
 import { argument, nameOf, nonEmpty, option } from "../../cli/table/parameter.ts";
 import type { Session } from "../../cli/table/session.ts";
-import { missingApprovals, plans, savedPlanView } from "./commands.ts";
+import { plans, savedPlanView } from "./commands.ts";
 
 const parameters = {
   id: argument("plan id, or a prefix of it", nameOf("id", plans)),
@@ -54,9 +54,8 @@ async function planLines(session: Session, { id }: { readonly id: string }): Pro
   return [`${plan.actor} wants to call ${plan.method} with ${JSON.stringify(plan.request ?? {})}`, ...lines];
 }
 
-function nextStep(plan: SavedPlan): string {
-  const missing = missingApprovals(plan);
+function nextStep({ actor, missingApprovals: missing }: SavedPlan): string {
   return missing === 0
-    ? `${plan.actor} can make the change`
+    ? `${actor} can make the change`
     : `${missing} more approval${missing === 1 ? " is" : "s are"} missing`;
 }

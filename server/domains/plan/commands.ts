@@ -137,17 +137,10 @@ export function savedPlanView({ plan, ...saved }: SavedPlan): View {
   return { lines: plan === undefined ? [] : planLines(plan), facts };
 }
 
-type Approvals = Pick<SavedPlan, "requiredApprovals" | "approvals">;
+type Approvals = Pick<SavedPlan, "requiredApprovals" | "missingApprovals" | "approvals">;
 
-/** Returns how many approvals are missing: none once the glass is broken. */
-export function missingApprovals({ requiredApprovals, approvals }: Approvals): number {
-  const isGlassBroken = approvals.some(({ breakGlassReason }) => breakGlassReason !== "");
-  return isGlassBroken ? 0 : Math.max(requiredApprovals - approvals.length, 0);
-}
-
-function approvalCount(plan: Approvals): string {
-  const { requiredApprovals: required } = plan;
-  return required === 0 ? "" : `${required - missingApprovals(plan)} of ${required}`;
+function approvalCount({ requiredApprovals: required, missingApprovals: missing }: Approvals): string {
+  return required === 0 ? "" : `${required - missing} of ${required}`;
 }
 
 function approvalText(plan: Approvals): string {

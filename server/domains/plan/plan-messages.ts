@@ -58,6 +58,7 @@ export function savedPlanMessage(
       breakGlassReason: breakGlassReason ?? "",
     })),
     approvable,
+    missingApprovals: plan.missingApprovals,
   };
 }
 

@@ -1,3 +1,9 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request as sendRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { until } from "../../fleet/until.ts";
@@ -34,7 +40,9 @@ export interface CallerUnderTest {
 
 /** Starts a sandbox with the users admin, alice, bob and carol (operators), and the API token ci (operator). */
 export async function startPlans(t: Test, settings: Record<string, unknown> = {}) {
-  const started = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const data = await mkdtemp(join(tmpdir(), "hostplane-plans-"));
+  t.teardown(() => rm(data, { recursive: true, force: true }));
+  const started = await startGatewayUnderTest(t, { data, ...settings }, { hasLogin: true });
   const { url } = started;
 
   async function post(method: string, request: JsonObject, headers: Readonly<Record<string, string>>) {
@@ -44,10 +52,7 @@ export async function startPlans(t: Test, settings: Record<string, unknown> = {}
       body: JSON.stringify(request),
     });
     const body = (await answer.json()) as Answer["body"];
-    const details = (body.details ?? []) as readonly { readonly debug?: ErrorInfoJson }[];
-    const info = details.find(({ debug }) => debug?.reason !== undefined)?.debug;
-    const { reason, metadata = {} } = info ?? {};
-    return { status: answer.status, body, headers: answer.headers, reason, metadata };
+    return answerFrom(answer.status, body, answer.headers);
   }
 
   async function login(username: string, password: string): Promise<CallerUnderTest> {
@@ -55,20 +60,10 @@ export async function startPlans(t: Test, settings: Record<string, unknown> = {}
     return callerWith(String(body.token));
   }
 
-  function callerWith(token: string): CallerUnderTest {
+  const callerWith = (token: string): CallerUnderTest => {
     const authorization = `Bearer ${token}`;
-    const call: CallerUnderTest["call"] = (method, request = {}, headers = {}) =>
-      post(method, request, { authorization, ...headers });
-    return {
-      call,
-      async plan(method, json) {
-        const { body: saved } = await call("hostplane.v1.PlanService/CreatePlan", { method, json });
-        return saved.plan?.id ?? t.fail(`${method}: ${JSON.stringify(saved)}`).toString();
-      },
-      apply: (id) => call("hostplane.v1.PlanService/ApplyPlan", { id }),
-      approve: (id) => call("hostplane.v1.PlanService/ApprovePlan", { id }),
-    };
-  }
+    return callerOver((method, request, headers) => post(method, request, { authorization, ...headers }));
+  };
 
   const admin = await login("admin", adminPassword);
   for (const name of ["alice", "bob", "carol"]) {
@@ -79,12 +74,48 @@ export async function startPlans(t: Test, settings: Record<string, unknown> = {}
   const alice = await login("alice", "an operator of a test");
   const bob = await login("bob", "an operator of a test");
   const carol = await login("carol", "an operator of a test");
-  const { body } = await admin.call("hostplane.v1.UserService/CreateApiToken", {
-    name: "ci",
-    role: "ROLE_OPERATOR",
-  });
-  const ci = callerWith(String(body.token));
-  return { ...started, admin, alice, bob, carol, ci };
+  /** Creates an API token, and returns it. */
+  async function tokenOf(name: string, role: string): Promise<string> {
+    const { body } = await admin.call("hostplane.v1.UserService/CreateApiToken", { name, role });
+    return String(body.token);
+  }
+  const ci = callerWith(await tokenOf("ci", "ROLE_OPERATOR"));
+  const socketPath = join(data, "sandbox", "admin.sock");
+  const adminSocket = callerOver((method, request) => postToSocket(socketPath, method, request));
+  return { ...started, data, admin, alice, bob, carol, ci, adminSocket, tokenOf };
+}
+
+/** Creates a caller whose calls are sent by `call`. */
+function callerOver(
+  call: (method: string, request: JsonObject, headers: Readonly<Record<string, string>>) => Promise<Answer>,
+): CallerUnderTest {
+  const caller: CallerUnderTest = {
+    call: (method, request = {}, headers = {}) => call(method, request, headers),
+    async plan(method, request) {
+      const { body } = await caller.call("hostplane.v1.PlanService/CreatePlan", { method, json: request });
+      if (body.plan === undefined) {
+        throw new Error(`${method}: ${JSON.stringify(body)}`);
+      }
+      return body.plan.id;
+    },
+    apply: (id) => caller.call("hostplane.v1.PlanService/ApplyPlan", { id }),
+    approve: (id) => caller.call("hostplane.v1.PlanService/ApprovePlan", { id }),
+  };
+  return caller;
+}
+
+async function postToSocket(socketPath: string, method: string, request: JsonObject): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  const sent = sendRequest({ socketPath, path: `/${method}`, method: "POST", headers });
+  sent.end(JSON.stringify(request));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answerFrom(answer.statusCode ?? 0, (await json(answer)) as Answer["body"], new Headers());
+}
+
+function answerFrom(status: number, body: Answer["body"], headers: Headers): Answer {
+  const details = (body.details ?? []) as readonly { readonly debug?: ErrorInfoJson }[];
+  const info = details.find(({ debug }) => debug?.reason !== undefined)?.debug;
+  return { status, body, headers, reason: info?.reason, metadata: info?.metadata ?? {} };
 }
 
 /** Returns an operation once it has ended. */
