@@ -29,6 +29,12 @@ export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
     case "changeTags":
       changeTags(groups, step);
       break;
+    case "merge":
+      merge(groups, step);
+      break;
+    case "resumeMerge":
+      groups.volumeOf(step);
+      break;
     case "activate":
       setActive(groups, step, true);
       break;
@@ -105,6 +111,10 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
   assertTags(tags);
   const { extentSizeBytes } = groups.groupOf(step);
   const origin = originOf(groups, step);
+  if (origin.merging) {
+    const words = "Snapshots of an origin that has a merging snapshot are not supported.";
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
+  }
   assertNameFree(groups, step, name);
   const { sizeBytes, active } = origin;
   const common = { volumeGroupName, name, originName, sizeBytes, tags, readOnly };
@@ -177,6 +187,31 @@ function setActive(groups: SandboxGroups, step: LvmStep, active: boolean): void 
   }
   for (const one of together) {
     groups.setActive(one, active);
+  }
+  if (active && !volume.active && volume.merging) {
+    groups.endMerge(volume);
+  }
+}
+
+function merge(groups: SandboxGroups, step: StepOf<"merge">): void {
+  const snapshot = groups.volumeOf(step);
+  const origin = groups.find(snapshot.volumeGroupName, snapshot.originName ?? "");
+  if (origin === undefined || (snapshot.kind === "thinVolume") !== step.isThin) {
+    throw sandboxFailure(
+      hostReasons.TOOL_FAILED,
+      step,
+      `Logical volume ${pathOf(snapshot)} is not a snapshot.`,
+    );
+  }
+  if (origin.merging) {
+    const words = `Cannot merge snapshot ${pathOf(snapshot)} into the origin ${pathOf(origin)} with merging snapshot.`;
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
+  }
+  const isLater = origin.open || snapshot.open || !(origin.active || step.isThin);
+  groups.alter(origin, { merging: true });
+  groups.hide(snapshot);
+  if (!isLater) {
+    groups.endMerge(origin);
   }
 }
 

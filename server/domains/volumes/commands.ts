@@ -230,6 +230,14 @@ export const volumeNoun: Noun = {
         `created the snapshot ${values.name} of ${values.source}${pathText(response.volume?.devicePath)}`,
       id: (_response, values) => values.name,
     }),
+    operation({
+      name: "merge",
+      summary:
+        "restore a volume from one of its snapshots, which is used up; later writes to the volume are lost",
+      parameters: { name: argument("name of the snapshot", nameOf("name", volumes)), deviceClass },
+      method: VolumeService.method.mergeSnapshot,
+      destroys: true,
+    }),
     change({
       name: "rename",
       summary: "rename a volume",

@@ -79,6 +79,7 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.CloneVolumeRequest.name": "web-clone",
   "hostplane.v1.CreateSnapshotRequest.source": volume,
   "hostplane.v1.CreateSnapshotRequest.name": "before-upgrade",
+  "hostplane.v1.MergeSnapshotRequest.name": "before-upgrade",
   "hostplane.v1.RenameVolumeRequest.name": volume,
   "hostplane.v1.RenameVolumeRequest.new_name": "web",
   "hostplane.v1.SetVolumeTagsRequest.name": volume,

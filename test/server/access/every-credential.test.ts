@@ -101,6 +101,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.VolumeService/DeleteVolume": "operator",
   "hostplane.v1.VolumeService/CloneVolume": "operator",
   "hostplane.v1.VolumeService/CreateSnapshot": "operator",
+  "hostplane.v1.VolumeService/MergeSnapshot": "operator",
   "hostplane.v1.VolumeService/RenameVolume": "operator",
   "hostplane.v1.VolumeService/SetVolumeTags": "operator",
   "hostplane.v1.StoragePoolService/GetStoragePool": "viewer",

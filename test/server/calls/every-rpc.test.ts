@@ -168,6 +168,19 @@ const served: readonly Row[] = [
     "FAILED_PRECONDITION",
     "FILE_SYSTEM_NOT_RESIZABLE",
   ),
+  answers("hostplane.v1.VolumeService/CreateVolume", { name: "base", sizeBytes: "1" }, {}),
+  answers("hostplane.v1.VolumeService/CreateSnapshot", { source: "base", name: "base-before" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "base-before" },
+    { operation: { kind: "volumes.merge", resource: "volumeGroups/sandbox-vg/volumes/base" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "sandbox-db" },
+    "FAILED_PRECONDITION",
+    "NOT_A_SNAPSHOT",
+  ),
   answers(
     "hostplane.v1.VolumeService/CloneVolume",
     { source: "blank", name: "blank-clone" },

@@ -24,6 +24,9 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
   rename: ["volume.created", "volume.changed"],
   resize: ["volume.resized"],
   changeTags: ["volume.changed"],
+  // The snapshot disappears from the state, and its origin may get another size.
+  merge: ["volume.changed", "volume.resized", "volume.removed"],
+  resumeMerge: ["volume.changed", "volume.resized"],
   activate: ["volume.changed"],
   deactivate: ["volume.changed"],
   remove: ["volume.changed", "volume.removed"],

@@ -20,6 +20,8 @@ import type { VolumeSpec } from "../changes/volume-change.ts";
 import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
 import { createCloneKind } from "../long-changes/clone-kind.ts";
 import { createCloneVolume } from "../long-changes/clone-volume.ts";
+import type { MergeInput } from "../long-changes/merge-kind.ts";
+import { createMergeSnapshot } from "../long-changes/merge-snapshot.ts";
 import { createWipeVolume } from "../long-changes/wipe-volume.ts";
 import { listVolumes } from "./volume-list.ts";
 
@@ -31,6 +33,7 @@ export type VolumeServiceChanges = ChangesOf<
   | "deleteVolume"
   | "cloneVolume"
   | "createSnapshot"
+  | "mergeSnapshot"
   | "renameVolume"
   | "setVolumeTags"
 >;
@@ -83,7 +86,7 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
 /** Creates the changes that either begin an operation or are made at once. */
 function createPossiblyLong(
   options: VolumeServiceChangesOptions,
-): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume"> {
+): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume" | "mergeSnapshot"> {
   const { lvm, deviceClasses, protect, operations, operationMessage } = options;
   const parts = { ...options, isProtectedName: createNameMatch(protect) };
   const change = createChangeVolumes(options);
@@ -95,6 +98,7 @@ function createPossiblyLong(
   const remove = change(deletion, async () => ({}));
   const wipe = registerLongChange(operations, createWipeVolume({ ...options, operationVolumes, deletion }));
   const cloneThin = change(createCloneThinVolume(parts), createRespond(options));
+  const merge = registerLongChange(operations, createMergeSnapshot(parts));
   const cloneThick = registerLongChange(operations, createCloneVolume(parts, createCloneKind(tools)));
 
   return {
@@ -113,6 +117,14 @@ function createPossiblyLong(
         return isThin(request.deviceClass)
           ? cloneThin.run(request, call)
           : { operation: operationMessage((await cloneThick.begin(request, call)).operation) };
+      },
+    },
+    mergeSnapshot: {
+      plan: merge.plan,
+      async run(request, call) {
+        const { operation } = await merge.begin(request, call);
+        const { waitsForActivation } = operation.input as MergeInput;
+        return { operation: operationMessage(operation), waitsForActivation };
       },
     },
   };

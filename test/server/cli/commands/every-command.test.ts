@@ -60,6 +60,7 @@ const samples: Readonly<Record<string, Sample>> = {
   "volume resize": { args: ["new", "1536MiB"], prints: /^resized the volume new to 1\.5 GiB$/m },
   "volume clone": { args: ["new", "cloned", ...dryRun], prints: /^plan: volumes\.clone/ },
   "volume snapshot": { args: ["new", "copy", "--access-type", "ro", ...dryRun], prints: /copy/ },
+  "volume merge": { args: ["new", ...dryRun], code: 1, prints: /not a snapshot/ },
   "volume rename": { args: ["new", "newer", ...dryRun], prints: /renamed to newer/ },
   "volume tag": {
     args: ["new", "--tag", "c", "--tag", "d"],
