@@ -106,6 +106,24 @@ export type LvmStep =
       readonly options?: readonly string[];
     }
   | {
+      /** Creates a thin pool, which is active. LVM also allocates a spare of the size of its metadata, once per group. */
+      readonly kind: "createThinPool";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+      /** If absent, LVM computes it from the size. */
+      readonly metadataSizeBytes?: bigint;
+      readonly tags: readonly string[];
+    }
+  | {
+      /** Grows the metadata space of a thin pool. */
+      readonly kind: "resizeMetadata";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+    }
+  | {
+      /** Grows a volume, or the data space of a thin pool. */
       readonly kind: "resize";
       readonly volumeGroupName: string;
       readonly name: string;

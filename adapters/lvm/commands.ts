@@ -84,6 +84,19 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
         ...step.tags.flatMap((tag) => ["--addtag", tag]),
         ...["--", step.volumeGroupName],
       ]);
+    case "createThinPool":
+      return lvmCommand(options, "lvcreate", [
+        // Answers the prompt for wiping an old signature on the extents of the pool.
+        "--yes",
+        ...["--type", "thin-pool", "--name", step.name, "--size", sizeOf(step.sizeBytes)],
+        ...(step.metadataSizeBytes === undefined
+          ? []
+          : ["--poolmetadatasize", sizeOf(step.metadataSizeBytes)]),
+        ...step.tags.flatMap((tag) => ["--addtag", tag]),
+        ...["--", step.volumeGroupName],
+      ]);
+    case "resizeMetadata":
+      return lvmCommand(options, "lvextend", ["--poolmetadatasize", sizeOf(step.sizeBytes), "--", volume]);
     case "resize":
       // lvextend, not lvresize, since it cannot shrink.
       return lvmCommand(options, "lvextend", ["--size", sizeOf(step.sizeBytes), "--", volume]);

@@ -98,7 +98,10 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   }
   const lines = complaints(result.stderr);
   // New size (3 extents) matches existing size (3 extents).
-  if (step.kind === "resize" && lines.some((line) => /^New size .* matches existing size/.test(line))) {
+  if (
+    (step.kind === "resize" || step.kind === "resizeMetadata") &&
+    lines.some((line) => /^New size .* matches existing size/.test(line))
+  ) {
     return undefined;
   }
   for (const line of lines) {

@@ -37,6 +37,8 @@ export interface SandboxGroups {
    * @throws InfraError NO_SPACE
    */
   add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint, stripes?: number): void;
+  /** Allocates more space of the group to a volume, whose size stays the same. @throws InfraError NO_SPACE */
+  take(step: LvmStep, volume: SandboxVolume, bytes: bigint): void;
   /** @throws InfraError NO_SPACE */
   grow(step: LvmStep, volume: SandboxVolume, sizeBytes: bigint): void;
   alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void;
@@ -188,6 +190,7 @@ export function createSandboxGroups(): SandboxGroups {
       volumes.set(uuid, created);
       uuids.set(`${created.volumeGroupName}/${created.name}`, uuid);
     },
+    take: (step, { uuid }, bytes) => take(step, uuid, bytes),
     grow(step, volume, sizeBytes) {
       if (volume.thinPoolName === undefined) {
         take(step, volume.uuid, sizeBytes - volume.sizeBytes);

@@ -52,6 +52,15 @@ const samples: Readonly<Record<string, Sample>> = {
   "volume list": { args: ["-o", "name"], prints: /^sandbox-db\nsandbox-web$/m },
   "volume show": { args: ["sandbox-db"], prints: /^size +5 GiB\n/m },
   "volume pools": { prints: /^NAME +GROUP +CLASSES/ },
+  "volume create-pool": {
+    args: ["pool0", "sandbox-vg", "--size", "1GiB", ...dryRun],
+    prints: /^plan: volumes\.createThinPool/,
+  },
+  "volume resize-pool": {
+    args: ["none", "sandbox-vg", "--size", "1GiB"],
+    code: 1,
+    prints: /thin pool sandbox-vg\/none not found/,
+  },
   "volume classes": { prints: /^sandbox-ssd +16 GiB/m },
   "volume create": {
     args: ["new", "--size", "1GiB", "--tag", "a=b"],
