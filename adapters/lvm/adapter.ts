@@ -62,7 +62,8 @@ export interface LogicalVolume {
   readonly originName: string | undefined;
   /**
    * Percentage in use, 0 to 100: of the data space of a thin pool, of the room of a copy-on-write snapshot, or of the
-   * size of a thin volume.
+   * size of a thin volume. Of the origin of such a snapshot that is being merged: what is left of its room; undefined
+   * while the merge waits for an activation.
    */
   readonly dataPercent: number | undefined;
   /** Percentage of a thin pool's metadata space that is in use, 0 to 100. */
@@ -105,6 +106,24 @@ export type LvmStep =
       readonly options?: readonly string[];
     }
   | {
+      /** Creates a thin pool, which is active. LVM also allocates a spare of the size of its metadata, once per group. */
+      readonly kind: "createThinPool";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+      /** If absent, LVM computes it from the size. */
+      readonly metadataSizeBytes?: bigint;
+      readonly tags: readonly string[];
+    }
+  | {
+      /** Grows the metadata space of a thin pool. */
+      readonly kind: "resizeMetadata";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+    }
+  | {
+      /** Grows a volume, or the data space of a thin pool. */
       readonly kind: "resize";
       readonly volumeGroupName: string;
       readonly name: string;
@@ -144,6 +163,23 @@ export type LvmStep =
       readonly name: string;
       readonly addTags: readonly string[];
       readonly removeTags: readonly string[];
+    }
+  | {
+      /**
+       * Begins to merge a snapshot into its origin, which gets the snapshot's content and size, and keeps its name, UUID and
+       * tags. LVM hides the snapshot at once, and removes it at the end. If one of them is open or the origin is inactive, it waits
+       * for the next activation of the origin; a thin snapshot is otherwise merged at once.
+       */
+      readonly kind: "merge";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly isThin: boolean;
+    }
+  | {
+      /** Watches a merge into this volume again, which only then can end, after the process that watched it was killed. */
+      readonly kind: "resumeMerge";
+      readonly volumeGroupName: string;
+      readonly name: string;
     }
   | {
       readonly kind: "activate" | "deactivate" | "remove";

@@ -84,6 +84,19 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
         ...step.tags.flatMap((tag) => ["--addtag", tag]),
         ...["--", step.volumeGroupName],
       ]);
+    case "createThinPool":
+      return lvmCommand(options, "lvcreate", [
+        // Answers the prompt for wiping an old signature on the extents of the pool.
+        "--yes",
+        ...["--type", "thin-pool", "--name", step.name, "--size", sizeOf(step.sizeBytes)],
+        ...(step.metadataSizeBytes === undefined
+          ? []
+          : ["--poolmetadatasize", sizeOf(step.metadataSizeBytes)]),
+        ...step.tags.flatMap((tag) => ["--addtag", tag]),
+        ...["--", step.volumeGroupName],
+      ]);
+    case "resizeMetadata":
+      return lvmCommand(options, "lvextend", ["--poolmetadatasize", sizeOf(step.sizeBytes), "--", volume]);
     case "resize":
       // lvextend, not lvresize, since it cannot shrink.
       return lvmCommand(options, "lvextend", ["--size", sizeOf(step.sizeBytes), "--", volume]);
@@ -110,6 +123,14 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
       return lvmCommand(options, "lvchange", ["-ay", "-K", "--", volume]);
     case "deactivate":
       return lvmCommand(options, "lvchange", ["-an", "--", volume]);
+    case "merge":
+      // In the background, since a merge may take hours: a process of LVM's own watches it, and removes the snapshot.
+      return lvmCommand(options, "lvconvert", [
+        ...(step.isThin ? ["--mergethin"] : ["--mergesnapshot", "--background"]),
+        ...["--", volume],
+      ]);
+    case "resumeMerge":
+      return lvmCommand(options, "lvchange", ["--poll", "y", "--", volume]);
     case "remove":
       // --yes answers `Do you really want to remove active logical volume vg0/data?`; LVM still refuses to remove an
       // open one. Deactivating first does not avoid the prompt, since lvchange has one of its own for snapshots:

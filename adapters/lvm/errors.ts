@@ -54,6 +54,11 @@ const patterns: readonly (readonly [RegExp, Reason])[] = [
   // Can't remove locked logical volume vg0/data.
   // Can't resize locked logical volume vg0/data.
   [/^Can't \w+ locked logical volume/, hostReasons.VOLUME_IN_USE],
+  // Cannot merge snapshot vg0/b into the origin vg0/data with merging snapshot vg0/a.
+  // Snapshots of an origin that has a merging snapshot are not supported.
+  [/^Cannot merge snapshot .* with merging snapshot/, lvmReasons.VOLUME_PROTECTED],
+  // Command on LV vg0/snap is invalid on LV with properties: lv_is_merging_cow .
+  [/^Command on LV \S+ is invalid on LV with properties/, lvmReasons.VOLUME_PROTECTED],
   // Cannot create new thin volume, free space in thin pool vg0/pool reached threshold.
   [/^Cannot create new thin volume, free space in thin pool/, hostReasons.NO_SPACE],
 ];
@@ -93,7 +98,10 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   }
   const lines = complaints(result.stderr);
   // New size (3 extents) matches existing size (3 extents).
-  if (step.kind === "resize" && lines.some((line) => /^New size .* matches existing size/.test(line))) {
+  if (
+    (step.kind === "resize" || step.kind === "resizeMetadata") &&
+    lines.some((line) => /^New size .* matches existing size/.test(line))
+  ) {
     return undefined;
   }
   for (const line of lines) {

@@ -76,6 +76,12 @@ export function assertSnapshotNames(volumeGroupName: string, name: string, origi
   assertOriginName(volumeGroupName, originName, "originName");
 }
 
+/** Rejects a name that is too long for the devices of a thin pool, such as `..._tdata`. @throws InfraError INVALID_FIELD */
+export function assertPoolName(volumeGroupName: string, name: string, field: string): void {
+  assertVolumeName(name, field, volumeGroupName);
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "_tdata".length);
+}
+
 /** Rejects a name that is too long for a copy-on-write snapshot. @throws InfraError INVALID_FIELD */
 export function assertSnapshotName(volumeGroupName: string, name: string, field: string): void {
   assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength - "-cow".length);

@@ -37,12 +37,18 @@ export interface SandboxGroups {
    * @throws InfraError NO_SPACE
    */
   add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint, stripes?: number): void;
+  /** Allocates more space of the group to a volume, whose size stays the same. @throws InfraError NO_SPACE */
+  take(step: LvmStep, volume: SandboxVolume, bytes: bigint): void;
   /** @throws InfraError NO_SPACE */
   grow(step: LvmStep, volume: SandboxVolume, sizeBytes: bigint): void;
   alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void;
   /** Renames the volume everywhere it is referenced. */
   rename(volume: SandboxVolume, newName: string): void;
   setActive(volume: SandboxVolume, active: boolean): void;
+  /** Hides a snapshot that is being merged: it keeps its name and its space, but the state no longer shows it. */
+  hide(volume: SandboxVolume): void;
+  /** Gives a volume the size of the snapshot that is being merged into it, and removes the snapshot. */
+  endMerge(origin: SandboxVolume): void;
   /** Removes the volume and frees its space in the group. A thin snapshot of it stays, without an origin. */
   remove(volume: SandboxVolume): void;
 }
@@ -59,6 +65,8 @@ export function createSandboxGroups(): SandboxGroups {
   /** By UUID, in the order of creation. */
   const volumes = new Map<string, SandboxVolume>();
   const uuids = new Map<string, string>();
+  /** UUIDs of volumes that are being merged. */
+  const hidden = new Set<string>();
   let createdVolumes = 0;
   let createdDevices = 0;
 
@@ -106,8 +114,20 @@ export function createSandboxGroups(): SandboxGroups {
   const snapshotsOf = (volume: SandboxVolume): SandboxVolume[] =>
     [...volumes.values()].filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume));
 
+  function remove(volume: SandboxVolume): void {
+    devices.release(volume.uuid);
+    volumes.delete(volume.uuid);
+    hidden.delete(volume.uuid);
+    uuids.delete(`${volume.volumeGroupName}/${volume.name}`);
+    for (const one of volumes.values()) {
+      if (isSnapshotOf(one, volume)) {
+        alter(one, { originName: undefined });
+      }
+    }
+  }
+
   function withAttributes(): LogicalVolume[] {
-    const all = [...volumes.values()];
+    const all = [...volumes.values()].filter(({ uuid }) => !hidden.has(uuid));
     const origins = new Set(
       all.filter(({ kind }) => kind === "snapshot").map((one) => `${one.volumeGroupName}/${one.originName}`),
     );
@@ -170,6 +190,7 @@ export function createSandboxGroups(): SandboxGroups {
       volumes.set(uuid, created);
       uuids.set(`${created.volumeGroupName}/${created.name}`, uuid);
     },
+    take: (step, { uuid }, bytes) => take(step, uuid, bytes),
     grow(step, volume, sizeBytes) {
       if (volume.thinPoolName === undefined) {
         take(step, volume.uuid, sizeBytes - volume.sizeBytes);
@@ -193,16 +214,15 @@ export function createSandboxGroups(): SandboxGroups {
       const device = volume.device ?? { major: 253, minor: createdDevices++ };
       alter(volume, { active, device: active ? device : undefined });
     },
-    remove(volume) {
-      devices.release(volume.uuid);
-      volumes.delete(volume.uuid);
-      uuids.delete(`${volume.volumeGroupName}/${volume.name}`);
-      for (const one of volumes.values()) {
-        if (isSnapshotOf(one, volume)) {
-          alter(one, { originName: undefined });
-        }
+    hide: ({ uuid }) => void hidden.add(uuid),
+    endMerge(origin) {
+      const merged = [...volumes.values()].find((one) => hidden.has(one.uuid) && isSnapshotOf(one, origin));
+      alter(origin, { merging: false, ...(merged === undefined ? {} : { sizeBytes: merged.sizeBytes }) });
+      if (merged !== undefined) {
+        remove(merged);
       }
     },
+    remove,
   };
 }
 
@@ -210,12 +230,12 @@ export function createSandboxGroups(): SandboxGroups {
  * Derives `lv_attr` (lvs(8)) for the kinds that the sandbox supports; allocation is always inherited, and no device
  * number is fixed.
  */
-function attributesOf({ kind, readOnly, active, open }: SandboxVolume, isOrigin: boolean): string {
+function attributesOf({ kind, readOnly, active, open, merging }: SandboxVolume, isOrigin: boolean): string {
   const letter = { linear: "-", snapshot: "s", thinPool: "t", thinVolume: "V" }[kind as string] ?? "-";
   const isThin = kind === "thinPool" || kind === "thinVolume";
   const isInSnapshot = isOrigin || kind === "snapshot";
   return [
-    isOrigin ? "o" : letter,
+    merging ? "O" : isOrigin ? "o" : letter,
     readOnly ? "r" : "w",
     "i-",
     active ? "a" : "-",

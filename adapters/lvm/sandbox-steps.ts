@@ -1,10 +1,13 @@
 import { invalidField } from "../host/infra-error.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { LogicalVolume, LvmStep } from "./adapter.ts";
-import { assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
+import { assertPoolName, assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
 import { lvmReasons } from "./reasons.ts";
 import { type SandboxGroups, type SandboxVolume, sandboxFailure } from "./sandbox-groups.ts";
 import { snapshotRoomBytes } from "./snapshot-room.ts";
+
+/** LVM creates no smaller metadata space. */
+const leastMetadataBytes = 4n << 20n;
 
 type StepOf<Kind extends LvmStep["kind"]> = Extract<LvmStep, { kind: Kind }>;
 
@@ -17,6 +20,12 @@ export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
     case "create":
       create(groups, step);
       break;
+    case "createThinPool":
+      createThinPool(groups, step);
+      break;
+    case "resizeMetadata":
+      resizeMetadata(groups, step);
+      break;
     case "resize":
       resize(groups, step);
       break;
@@ -28,6 +37,12 @@ export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
       break;
     case "changeTags":
       changeTags(groups, step);
+      break;
+    case "merge":
+      merge(groups, step);
+      break;
+    case "resumeMerge":
+      groups.volumeOf(step);
       break;
     case "activate":
       setActive(groups, step, true);
@@ -77,6 +92,40 @@ function stripesOf(step: StepOf<"create">): number {
     throw sandboxFailure(hostReasons.TOOL_FAILED, step, "The sandbox makes linear and striped volumes only.");
   }
   return Number(wordBehind("--stripes") ?? 1);
+}
+
+function createThinPool(groups: SandboxGroups, step: StepOf<"createThinPool">): void {
+  const { volumeGroupName, name, tags } = step;
+  assertPoolName(volumeGroupName, name, "name");
+  assertTags(tags);
+  const { extentSizeBytes } = groups.groupOf(step);
+  assertNameFree(groups, step, name);
+  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
+  const metadataSizeBytes = roundUp(step.metadataSizeBytes ?? leastMetadataBytes, extentSizeBytes);
+  const facts = { kind: "thinPool", dataPercent: 0, metadataPercent: 10, metadataSizeBytes } as const;
+  // With the spare, which LVM keeps per group: here, per pool.
+  groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...facts }, sizeBytes + 2n * metadataSizeBytes);
+}
+
+function resizeMetadata(groups: SandboxGroups, step: StepOf<"resizeMetadata">): void {
+  const { extentSizeBytes } = groups.groupOf(step);
+  const pool = groups.volumeOf(step);
+  const { metadataSizeBytes = 0n, metadataPercent = 0 } = pool;
+  if (pool.kind !== "thinPool") {
+    const words = `Command not permitted on LV ${pathOf(pool)}.`;
+    throw sandboxFailure(hostReasons.TOOL_FAILED, step, words);
+  }
+  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
+  const extents = (bytes: bigint) => `${bytes / extentSizeBytes} extents`;
+  if (sizeBytes < metadataSizeBytes) {
+    const words = `New size given (${extents(sizeBytes)}) not larger than existing size (${extents(metadataSizeBytes)})`;
+    throw sandboxFailure(lvmReasons.SHRINK_NOT_ALLOWED, step, words);
+  }
+  if (sizeBytes > metadataSizeBytes) {
+    groups.take(step, pool, 2n * (sizeBytes - metadataSizeBytes));
+    const percent = (metadataPercent * Number(metadataSizeBytes)) / Number(sizeBytes);
+    groups.alter(pool, { metadataSizeBytes: sizeBytes, metadataPercent: percent });
+  }
 }
 
 function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
@@ -139,7 +188,11 @@ function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): SandboxVolum
   return origin;
 }
 
-function assertOrigin(step: LvmStep, { kind }: Pick<LogicalVolume, "kind">): void {
+function assertOrigin(step: LvmStep, { kind, merging }: Pick<LogicalVolume, "kind" | "merging">): void {
+  if (merging) {
+    const words = "Snapshots of an origin that has a merging snapshot are not supported.";
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
+  }
   if (kind === "snapshot" || kind === "thinPool") {
     const what = kind === "snapshot" ? "snapshots" : "thin pool type volumes";
     throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, `Snapshots of ${what} are not supported.`);
@@ -177,6 +230,31 @@ function setActive(groups: SandboxGroups, step: LvmStep, active: boolean): void 
   }
   for (const one of together) {
     groups.setActive(one, active);
+  }
+  if (active && !volume.active && volume.merging) {
+    groups.endMerge(volume);
+  }
+}
+
+function merge(groups: SandboxGroups, step: StepOf<"merge">): void {
+  const snapshot = groups.volumeOf(step);
+  const origin = groups.find(snapshot.volumeGroupName, snapshot.originName ?? "");
+  if (origin === undefined || (snapshot.kind === "thinVolume") !== step.isThin) {
+    throw sandboxFailure(
+      hostReasons.TOOL_FAILED,
+      step,
+      `Logical volume ${pathOf(snapshot)} is not a snapshot.`,
+    );
+  }
+  if (origin.merging) {
+    const words = `Cannot merge snapshot ${pathOf(snapshot)} into the origin ${pathOf(origin)} with merging snapshot.`;
+    throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
+  }
+  const isLater = origin.open || snapshot.open || !(origin.active || step.isThin);
+  groups.alter(origin, { merging: true });
+  groups.hide(snapshot);
+  if (!isLater) {
+    groups.endMerge(origin);
   }
 }
 

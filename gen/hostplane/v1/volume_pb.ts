@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/volume.proto.
  */
 export const file_hostplane_v1_volume: GenFile = /*@__PURE__*/
-  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJxChNDcmVhdGVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSFAoMb3B0aW9uX2NsYXNzGAQgASgJEgwKBHRhZ3MYBSADKAkiPAoUQ3JlYXRlVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJpChNSZXNpemVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGgoScmVzaXplX2ZpbGVfc3lzdGVtGAQgASgIIjwKFFJlc2l6ZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiRwoTRGVsZXRlVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIMCgR3aXBlGAMgASgIIkIKFERlbGV0ZVZvbHVtZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iiAEKEkNsb25lVm9sdW1lUmVxdWVzdBIOCgZzb3VyY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIcChRzbmFwc2hvdF9zcGFjZV9ieXRlcxgFIAEoAxIMCgR0YWdzGAYgAygJImcKE0Nsb25lVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZRIqCglvcGVyYXRpb24YAiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIoEBChVDcmVhdGVTbmFwc2hvdFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhMKC3NwYWNlX2J5dGVzGAQgASgDEhEKCXJlYWRfb25seRgFIAEoCBIMCgR0YWdzGAYgAygJIj4KFkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJLChNSZW5hbWVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhAKCG5ld19uYW1lGAMgASgJIjwKFFJlbmFtZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSAoUU2V0Vm9sdW1lVGFnc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkSDAoEdGFncxgDIAMoCSI9ChVTZXRWb2x1bWVUYWdzUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKdAwoIVGhpblBvb2wSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAyADKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRISCgpzaXplX2J5dGVzGAYgASgDEhsKE21ldGFkYXRhX3NpemVfYnl0ZXMYByABKAMSGQoMZGF0YV9wZXJjZW50GAggASgBSACIAQESHQoQbWV0YWRhdGFfcGVyY2VudBgJIAEoAUgBiAEBEhQKDHZvbHVtZV9jb3VudBgKIAEoBRIZChFwcm92aXNpb25lZF9ieXRlcxgLIAEoAxIOCgZhY3RpdmUYDCABKAgSGAoQcGh5c2ljYWxfdm9sdW1lcxgNIAMoCRIMCgR0YWdzGA4gAygJEiwKBmhlYWx0aBgPIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBINCgVzdGF0ZRgQIAEoCUIPCg1fZGF0YV9wZXJjZW50QhMKEV9tZXRhZGF0YV9wZXJjZW50IiwKFExpc3RUaGluUG9vbHNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJDChVMaXN0VGhpblBvb2xzUmVzcG9uc2USKgoKdGhpbl9wb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzKBBwoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBEl0KDUxpc3RUaGluUG9vbHMSIi5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1Jlc3BvbnNlIgOQAgESUQoJR2V0Vm9sdW1lEh4uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVzcG9uc2UiA5ACARJVCgxDcmVhdGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuQ3JlYXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5DcmVhdGVWb2x1bWVSZXNwb25zZRJVCgxSZXNpemVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVzaXplVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZXNpemVWb2x1bWVSZXNwb25zZRJVCgxEZWxldGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuRGVsZXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5EZWxldGVWb2x1bWVSZXNwb25zZRJSCgtDbG9uZVZvbHVtZRIgLmhvc3RwbGFuZS52MS5DbG9uZVZvbHVtZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuQ2xvbmVWb2x1bWVSZXNwb25zZRJbCg5DcmVhdGVTbmFwc2hvdBIjLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXNwb25zZRJVCgxSZW5hbWVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXNwb25zZRJYCg1TZXRWb2x1bWVUYWdzEiIuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXNwb25zZWIGcHJvdG8z", [file_hostplane_v1_inventory, file_hostplane_v1_operation]);
+  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJ6ChVDcmVhdGVUaGluUG9vbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoAxIbChNtZXRhZGF0YV9zaXplX2J5dGVzGAQgASgDEgwKBHRhZ3MYBSADKAkiQwoWQ3JlYXRlVGhpblBvb2xSZXNwb25zZRIpCgl0aGluX3Bvb2wYASABKAsyFi5ob3N0cGxhbmUudjEuVGhpblBvb2wibAoVUmVzaXplVGhpblBvb2xSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGwoTbWV0YWRhdGFfc2l6ZV9ieXRlcxgEIAEoAyJDChZSZXNpemVUaGluUG9vbFJlc3BvbnNlEikKCXRoaW5fcG9vbBgBIAEoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCJxChNDcmVhdGVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSFAoMb3B0aW9uX2NsYXNzGAQgASgJEgwKBHRhZ3MYBSADKAkiPAoUQ3JlYXRlVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJpChNSZXNpemVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGgoScmVzaXplX2ZpbGVfc3lzdGVtGAQgASgIIjwKFFJlc2l6ZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiRwoTRGVsZXRlVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIMCgR3aXBlGAMgASgIIkIKFERlbGV0ZVZvbHVtZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iiAEKEkNsb25lVm9sdW1lUmVxdWVzdBIOCgZzb3VyY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIcChRzbmFwc2hvdF9zcGFjZV9ieXRlcxgFIAEoAxIMCgR0YWdzGAYgAygJImcKE0Nsb25lVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZRIqCglvcGVyYXRpb24YAiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIoEBChVDcmVhdGVTbmFwc2hvdFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhMKC3NwYWNlX2J5dGVzGAQgASgDEhEKCXJlYWRfb25seRgFIAEoCBIMCgR0YWdzGAYgAygJIj4KFkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSI6ChRNZXJnZVNuYXBzaG90UmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCSJhChVNZXJnZVNuYXBzaG90UmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbhIcChR3YWl0c19mb3JfYWN0aXZhdGlvbhgCIAEoCCJLChNSZW5hbWVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhAKCG5ld19uYW1lGAMgASgJIjwKFFJlbmFtZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSAoUU2V0Vm9sdW1lVGFnc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkSDAoEdGFncxgDIAMoCSI9ChVTZXRWb2x1bWVUYWdzUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKdAwoIVGhpblBvb2wSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAyADKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRISCgpzaXplX2J5dGVzGAYgASgDEhsKE21ldGFkYXRhX3NpemVfYnl0ZXMYByABKAMSGQoMZGF0YV9wZXJjZW50GAggASgBSACIAQESHQoQbWV0YWRhdGFfcGVyY2VudBgJIAEoAUgBiAEBEhQKDHZvbHVtZV9jb3VudBgKIAEoBRIZChFwcm92aXNpb25lZF9ieXRlcxgLIAEoAxIOCgZhY3RpdmUYDCABKAgSGAoQcGh5c2ljYWxfdm9sdW1lcxgNIAMoCRIMCgR0YWdzGA4gAygJEiwKBmhlYWx0aBgPIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBINCgVzdGF0ZRgQIAEoCUIPCg1fZGF0YV9wZXJjZW50QhMKEV9tZXRhZGF0YV9wZXJjZW50IiwKFExpc3RUaGluUG9vbHNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJDChVMaXN0VGhpblBvb2xzUmVzcG9uc2USKgoKdGhpbl9wb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzKVCQoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBEl0KDUxpc3RUaGluUG9vbHMSIi5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1Jlc3BvbnNlIgOQAgESUQoJR2V0Vm9sdW1lEh4uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVzcG9uc2UiA5ACARJbCg5DcmVhdGVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5DcmVhdGVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlVGhpblBvb2xSZXNwb25zZRJbCg5SZXNpemVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5SZXNpemVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmVzaXplVGhpblBvb2xSZXNwb25zZRJVCgxDcmVhdGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuQ3JlYXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5DcmVhdGVWb2x1bWVSZXNwb25zZRJVCgxSZXNpemVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVzaXplVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZXNpemVWb2x1bWVSZXNwb25zZRJVCgxEZWxldGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuRGVsZXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5EZWxldGVWb2x1bWVSZXNwb25zZRJSCgtDbG9uZVZvbHVtZRIgLmhvc3RwbGFuZS52MS5DbG9uZVZvbHVtZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuQ2xvbmVWb2x1bWVSZXNwb25zZRJbCg5DcmVhdGVTbmFwc2hvdBIjLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXNwb25zZRJYCg1NZXJnZVNuYXBzaG90EiIuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXNwb25zZRJVCgxSZW5hbWVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXNwb25zZRJYCg1TZXRWb2x1bWVUYWdzEiIuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXNwb25zZWIGcHJvdG8z", [file_hostplane_v1_inventory, file_hostplane_v1_operation]);
 
 /**
  * An LVM volume.
@@ -315,6 +315,140 @@ export const GetVolumeResponseSchema: GenMessage<GetVolumeResponse> = /*@__PURE_
   messageDesc(file_hostplane_v1_volume, 4);
 
 /**
+ * The thin pool to create.
+ *
+ * @generated from message hostplane.v1.CreateThinPoolRequest
+ */
+export type CreateThinPoolRequest = Message<"hostplane.v1.CreateThinPoolRequest"> & {
+  /**
+   * Name of the pool. A configured device class with this pool can be used as soon as the pool exists.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Volume group. It must be that of a device class.
+   *
+   * @generated from field: string volume_group = 2;
+   */
+  volumeGroup: string;
+
+  /**
+   * Size of the data space, in bytes, rounded up to whole extents. Must be greater than 0.
+   *
+   * @generated from field: int64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Size of the metadata space, in bytes, rounded up to whole extents: from 2 MiB to 15.8 GiB. 0 means what LVM computes from the
+   * size. The group also needs this much for a spare, with which LVM repairs metadata.
+   *
+   * @generated from field: int64 metadata_size_bytes = 4;
+   */
+  metadataSizeBytes: bigint;
+
+  /**
+   * LVM tags to put on the pool.
+   *
+   * @generated from field: repeated string tags = 5;
+   */
+  tags: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.CreateThinPoolRequest.
+ * Use `create(CreateThinPoolRequestSchema)` to create a new message.
+ */
+export const CreateThinPoolRequestSchema: GenMessage<CreateThinPoolRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 5);
+
+/**
+ * The created pool.
+ *
+ * @generated from message hostplane.v1.CreateThinPoolResponse
+ */
+export type CreateThinPoolResponse = Message<"hostplane.v1.CreateThinPoolResponse"> & {
+  /**
+   * The pool.
+   *
+   * @generated from field: hostplane.v1.ThinPool thin_pool = 1;
+   */
+  thinPool?: ThinPool | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.CreateThinPoolResponse.
+ * Use `create(CreateThinPoolResponseSchema)` to create a new message.
+ */
+export const CreateThinPoolResponseSchema: GenMessage<CreateThinPoolResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 6);
+
+/**
+ * The thin pool to grow. At least one of the sizes must be set.
+ *
+ * @generated from message hostplane.v1.ResizeThinPoolRequest
+ */
+export type ResizeThinPoolRequest = Message<"hostplane.v1.ResizeThinPoolRequest"> & {
+  /**
+   * Name of the pool.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Volume group. It must be that of a device class.
+   *
+   * @generated from field: string volume_group = 2;
+   */
+  volumeGroup: string;
+
+  /**
+   * New size of the data space, in bytes, rounded up to whole extents. 0 leaves it as it is.
+   *
+   * @generated from field: int64 size_bytes = 3;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * New size of the metadata space, in bytes, rounded up to whole extents: at most 15.8 GiB. 0 leaves it as it is.
+   *
+   * @generated from field: int64 metadata_size_bytes = 4;
+   */
+  metadataSizeBytes: bigint;
+};
+
+/**
+ * Describes the message hostplane.v1.ResizeThinPoolRequest.
+ * Use `create(ResizeThinPoolRequestSchema)` to create a new message.
+ */
+export const ResizeThinPoolRequestSchema: GenMessage<ResizeThinPoolRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 7);
+
+/**
+ * The pool with its new sizes.
+ *
+ * @generated from message hostplane.v1.ResizeThinPoolResponse
+ */
+export type ResizeThinPoolResponse = Message<"hostplane.v1.ResizeThinPoolResponse"> & {
+  /**
+   * The pool.
+   *
+   * @generated from field: hostplane.v1.ThinPool thin_pool = 1;
+   */
+  thinPool?: ThinPool | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.ResizeThinPoolResponse.
+ * Use `create(ResizeThinPoolResponseSchema)` to create a new message.
+ */
+export const ResizeThinPoolResponseSchema: GenMessage<ResizeThinPoolResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 8);
+
+/**
  * The volume to create.
  *
  * @generated from message hostplane.v1.CreateVolumeRequest
@@ -361,7 +495,7 @@ export type CreateVolumeRequest = Message<"hostplane.v1.CreateVolumeRequest"> & 
  * Use `create(CreateVolumeRequestSchema)` to create a new message.
  */
 export const CreateVolumeRequestSchema: GenMessage<CreateVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 5);
+  messageDesc(file_hostplane_v1_volume, 9);
 
 /**
  * The created volume.
@@ -382,7 +516,7 @@ export type CreateVolumeResponse = Message<"hostplane.v1.CreateVolumeResponse"> 
  * Use `create(CreateVolumeResponseSchema)` to create a new message.
  */
 export const CreateVolumeResponseSchema: GenMessage<CreateVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 6);
+  messageDesc(file_hostplane_v1_volume, 10);
 
 /**
  * The volume to grow.
@@ -425,7 +559,7 @@ export type ResizeVolumeRequest = Message<"hostplane.v1.ResizeVolumeRequest"> & 
  * Use `create(ResizeVolumeRequestSchema)` to create a new message.
  */
 export const ResizeVolumeRequestSchema: GenMessage<ResizeVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 7);
+  messageDesc(file_hostplane_v1_volume, 11);
 
 /**
  * The volume with its new size.
@@ -446,7 +580,7 @@ export type ResizeVolumeResponse = Message<"hostplane.v1.ResizeVolumeResponse"> 
  * Use `create(ResizeVolumeResponseSchema)` to create a new message.
  */
 export const ResizeVolumeResponseSchema: GenMessage<ResizeVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 8);
+  messageDesc(file_hostplane_v1_volume, 12);
 
 /**
  * The volume to delete.
@@ -481,7 +615,7 @@ export type DeleteVolumeRequest = Message<"hostplane.v1.DeleteVolumeRequest"> & 
  * Use `create(DeleteVolumeRequestSchema)` to create a new message.
  */
 export const DeleteVolumeRequestSchema: GenMessage<DeleteVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 9);
+  messageDesc(file_hostplane_v1_volume, 13);
 
 /**
  * The deleted volume.
@@ -502,7 +636,7 @@ export type DeleteVolumeResponse = Message<"hostplane.v1.DeleteVolumeResponse"> 
  * Use `create(DeleteVolumeResponseSchema)` to create a new message.
  */
 export const DeleteVolumeResponseSchema: GenMessage<DeleteVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 10);
+  messageDesc(file_hostplane_v1_volume, 14);
 
 /**
  * The volume to clone.
@@ -559,7 +693,7 @@ export type CloneVolumeRequest = Message<"hostplane.v1.CloneVolumeRequest"> & {
  * Use `create(CloneVolumeRequestSchema)` to create a new message.
  */
 export const CloneVolumeRequestSchema: GenMessage<CloneVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 11);
+  messageDesc(file_hostplane_v1_volume, 15);
 
 /**
  * The clone, or the operation that creates it.
@@ -587,7 +721,7 @@ export type CloneVolumeResponse = Message<"hostplane.v1.CloneVolumeResponse"> & 
  * Use `create(CloneVolumeResponseSchema)` to create a new message.
  */
 export const CloneVolumeResponseSchema: GenMessage<CloneVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 12);
+  messageDesc(file_hostplane_v1_volume, 16);
 
 /**
  * The snapshot to create.
@@ -645,7 +779,7 @@ export type CreateSnapshotRequest = Message<"hostplane.v1.CreateSnapshotRequest"
  * Use `create(CreateSnapshotRequestSchema)` to create a new message.
  */
 export const CreateSnapshotRequestSchema: GenMessage<CreateSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 13);
+  messageDesc(file_hostplane_v1_volume, 17);
 
 /**
  * The created snapshot.
@@ -666,7 +800,64 @@ export type CreateSnapshotResponse = Message<"hostplane.v1.CreateSnapshotRespons
  * Use `create(CreateSnapshotResponseSchema)` to create a new message.
  */
 export const CreateSnapshotResponseSchema: GenMessage<CreateSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 14);
+  messageDesc(file_hostplane_v1_volume, 18);
+
+/**
+ * The snapshot to merge.
+ *
+ * @generated from message hostplane.v1.MergeSnapshotRequest
+ */
+export type MergeSnapshotRequest = Message<"hostplane.v1.MergeSnapshotRequest"> & {
+  /**
+   * Name of the snapshot.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Device class of the snapshot. Empty means the default class.
+   *
+   * @generated from field: string device_class = 2;
+   */
+  deviceClass: string;
+};
+
+/**
+ * Describes the message hostplane.v1.MergeSnapshotRequest.
+ * Use `create(MergeSnapshotRequestSchema)` to create a new message.
+ */
+export const MergeSnapshotRequestSchema: GenMessage<MergeSnapshotRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 19);
+
+/**
+ * The started merge.
+ *
+ * @generated from message hostplane.v1.MergeSnapshotResponse
+ */
+export type MergeSnapshotResponse = Message<"hostplane.v1.MergeSnapshotResponse"> & {
+  /**
+   * Current state of the operation, whose resource is the restored volume.
+   *
+   * @generated from field: hostplane.v1.Operation operation = 1;
+   */
+  operation?: Operation | undefined;
+
+  /**
+   * Whether the volume keeps its content until it is activated again, since it or the snapshot is in use or the volume is
+   * inactive. The operation does not wait for that.
+   *
+   * @generated from field: bool waits_for_activation = 2;
+   */
+  waitsForActivation: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.MergeSnapshotResponse.
+ * Use `create(MergeSnapshotResponseSchema)` to create a new message.
+ */
+export const MergeSnapshotResponseSchema: GenMessage<MergeSnapshotResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 20);
 
 /**
  * The volume to rename.
@@ -701,7 +892,7 @@ export type RenameVolumeRequest = Message<"hostplane.v1.RenameVolumeRequest"> & 
  * Use `create(RenameVolumeRequestSchema)` to create a new message.
  */
 export const RenameVolumeRequestSchema: GenMessage<RenameVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 15);
+  messageDesc(file_hostplane_v1_volume, 21);
 
 /**
  * The renamed volume.
@@ -722,7 +913,7 @@ export type RenameVolumeResponse = Message<"hostplane.v1.RenameVolumeResponse"> 
  * Use `create(RenameVolumeResponseSchema)` to create a new message.
  */
 export const RenameVolumeResponseSchema: GenMessage<RenameVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 16);
+  messageDesc(file_hostplane_v1_volume, 22);
 
 /**
  * The tags to set.
@@ -757,7 +948,7 @@ export type SetVolumeTagsRequest = Message<"hostplane.v1.SetVolumeTagsRequest"> 
  * Use `create(SetVolumeTagsRequestSchema)` to create a new message.
  */
 export const SetVolumeTagsRequestSchema: GenMessage<SetVolumeTagsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 17);
+  messageDesc(file_hostplane_v1_volume, 23);
 
 /**
  * The volume with its tags.
@@ -778,7 +969,7 @@ export type SetVolumeTagsResponse = Message<"hostplane.v1.SetVolumeTagsResponse"
  * Use `create(SetVolumeTagsResponseSchema)` to create a new message.
  */
 export const SetVolumeTagsResponseSchema: GenMessage<SetVolumeTagsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 18);
+  messageDesc(file_hostplane_v1_volume, 24);
 
 /**
  * A thin pool.
@@ -904,7 +1095,7 @@ export type ThinPool = Message<"hostplane.v1.ThinPool"> & {
  * Use `create(ThinPoolSchema)` to create a new message.
  */
 export const ThinPoolSchema: GenMessage<ThinPool> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 19);
+  messageDesc(file_hostplane_v1_volume, 25);
 
 /**
  * The thin pools to return.
@@ -925,7 +1116,7 @@ export type ListThinPoolsRequest = Message<"hostplane.v1.ListThinPoolsRequest"> 
  * Use `create(ListThinPoolsRequestSchema)` to create a new message.
  */
 export const ListThinPoolsRequestSchema: GenMessage<ListThinPoolsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 20);
+  messageDesc(file_hostplane_v1_volume, 26);
 
 /**
  * Thin pools of the host.
@@ -946,7 +1137,7 @@ export type ListThinPoolsResponse = Message<"hostplane.v1.ListThinPoolsResponse"
  * Use `create(ListThinPoolsResponseSchema)` to create a new message.
  */
 export const ListThinPoolsResponseSchema: GenMessage<ListThinPoolsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 21);
+  messageDesc(file_hostplane_v1_volume, 27);
 
 /**
  * Type of a volume.
@@ -1102,6 +1293,26 @@ export const VolumeService: GenService<{
     output: typeof GetVolumeResponseSchema;
   },
   /**
+   * Creates a thin pool in a volume group.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.CreateThinPool
+   */
+  createThinPool: {
+    methodKind: "unary";
+    input: typeof CreateThinPoolRequestSchema;
+    output: typeof CreateThinPoolResponseSchema;
+  },
+  /**
+   * Grows the data space of a thin pool, its metadata space, or both. Neither shrinks.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.ResizeThinPool
+   */
+  resizeThinPool: {
+    methodKind: "unary";
+    input: typeof ResizeThinPoolRequestSchema;
+    output: typeof ResizeThinPoolResponseSchema;
+  },
+  /**
    * Creates an empty volume.
    *
    * @generated from rpc hostplane.v1.VolumeService.CreateVolume
@@ -1152,6 +1363,18 @@ export const VolumeService: GenService<{
     methodKind: "unary";
     input: typeof CreateSnapshotRequestSchema;
     output: typeof CreateSnapshotResponseSchema;
+  },
+  /**
+   * Restores a volume from one of its snapshots: merges the snapshot into it, which uses up the snapshot. Everything that was
+   * written to the volume since the snapshot was taken is lost. If the volume or the snapshot is in use, LVM merges them when the
+   * volume is activated the next time.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.MergeSnapshot
+   */
+  mergeSnapshot: {
+    methodKind: "unary";
+    input: typeof MergeSnapshotRequestSchema;
+    output: typeof MergeSnapshotResponseSchema;
   },
   /**
    * Renames a volume, open or not. Its data, UUID and snapshots stay the same; the path of its device changes.

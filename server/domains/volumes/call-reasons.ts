@@ -24,6 +24,7 @@ export const volumeCallReasons: CallReasons = {
     ...reasonsOfLvmVolumes,
     lvmReasons.SHRINK_NOT_ALLOWED,
     lvmReasons.FILE_SYSTEM_NOT_RESIZABLE,
+    volumeReasons.NOT_A_SNAPSHOT,
     lvmBackupReasons.SNAPSHOT_FULL,
     ...reasonsOfBackups,
   ],

@@ -113,6 +113,48 @@ export const volumeNoun: Noun = {
       id: ({ name }) => name,
       watch: watchInventory(() => ({ types: ["thinPool"] })),
     }),
+    change({
+      name: "create-pool",
+      summary: "create a thin pool",
+      parameters: {
+        name: argument("name of the new thin pool", word("name")),
+        group: argument("volume group", word("group")),
+        size: requiredOption("size of the data space, such as 100GiB", size),
+        metadataSize: option("size of the metadata space (default: LVM computes it)", size),
+        tag,
+      },
+      method: VolumeService.method.createThinPool,
+      request: ({ name, group, size: sizeBytes, metadataSize = 0n, tag: tags }) => ({
+        name,
+        volumeGroup: group,
+        sizeBytes,
+        metadataSizeBytes: metadataSize,
+        tags: [...tags],
+      }),
+      done: (response, values) =>
+        `created the thin pool ${values.name}: ${sizeText(response.thinPool?.sizeBytes || values.size)}`,
+    }),
+    change({
+      name: "resize-pool",
+      summary: "grow a thin pool; pools never shrink",
+      parameters: {
+        name: argument("name of the thin pool", word("name")),
+        group: argument("volume group", word("group")),
+        size: option("new size of the data space, such as 200GiB (default: as it is)", size),
+        metadataSize: option("new size of the metadata space (default: as it is)", size),
+      },
+      method: VolumeService.method.resizeThinPool,
+      request: ({ name, group, size: sizeBytes = 0n, metadataSize = 0n }) => ({
+        name,
+        volumeGroup: group,
+        sizeBytes,
+        metadataSizeBytes: metadataSize,
+      }),
+      done: ({ thinPool }, values) =>
+        thinPool === undefined || thinPool.sizeBytes === 0n
+          ? `resized the thin pool ${values.name}`
+          : `resized the thin pool ${values.name}: ${sizeText(thinPool.sizeBytes)}, metadata ${sizeText(thinPool.metadataSizeBytes)}`,
+    }),
     list({
       name: "classes",
       summary: "list the device classes with their free space",
@@ -229,6 +271,14 @@ export const volumeNoun: Noun = {
       done: (response, values) =>
         `created the snapshot ${values.name} of ${values.source}${pathText(response.volume?.devicePath)}`,
       id: (_response, values) => values.name,
+    }),
+    operation({
+      name: "merge",
+      summary:
+        "restore a volume from one of its snapshots, which is used up; later writes to the volume are lost",
+      parameters: { name: argument("name of the snapshot", nameOf("name", volumes)), deviceClass },
+      method: VolumeService.method.mergeSnapshot,
+      destroys: true,
     }),
     change({
       name: "rename",

@@ -7,4 +7,9 @@ export const volumeReasons = defineReasons({
     retryable: false,
     meaning: "No device class has this name; the message lists those that exist.",
   },
+  NOT_A_SNAPSHOT: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The volume is not a snapshot, or the volume that it was taken of no longer exists.",
+  },
 });

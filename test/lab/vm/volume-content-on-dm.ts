@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +22,7 @@ interface Subject {
 }
 
 /**
- * Checks clones, file systems and wiping on real device-mapper, through a separate gateway.
+ * Checks clones, file systems, wiping and merges on real device-mapper, through a separate gateway.
  * @param volumeGroup an empty volume group of at least 2 GiB
  * @throws AssertionError
  */
@@ -45,6 +47,7 @@ async function checkVolumeContent(volumeGroup: string): Promise<void> {
     await checkClones(subject);
     await checkFileSystems(subject);
     await checkWipe(subject);
+    await checkMerges(subject);
   } finally {
     await gateway.kill("SIGTERM");
     await shell(`lvremove -q -y ${volumeGroup}`);
@@ -155,6 +158,64 @@ async function checkWipe(subject: Subject): Promise<void> {
   const wiped = await volumes.deleteVolume({ name: "hidden", deviceClass, wipe: true });
   assert.equal((await ended(subject, wiped.operation)).state, OperationState.COMPLETED);
   await assertRefused(volumes.getVolume({ name: "hidden", deviceClass }), "VOLUME_NOT_FOUND");
+}
+
+/** Restores a thick and a thin volume from snapshots, at once and at the next activation. */
+async function checkMerges(subject: Subject): Promise<void> {
+  const { volumes, volumeGroup } = subject;
+  for (const deviceClass of ["thick", "thin"]) {
+    const device = `/dev/${volumeGroup}/base`;
+    const checksum = () => shell(`sha256sum <${device}`);
+    const write = () =>
+      shell(`dd if=/dev/urandom of=${device} bs=1M count=8 oflag=direct conv=fsync status=none`);
+    const merge = async () => {
+      const { operation, waitsForActivation } = await volumes.mergeSnapshot({ name: "snap", deviceClass });
+      const { state, resource } = await ended(subject, operation);
+      assert.equal(state, OperationState.COMPLETED);
+      assert.equal(resource, `volumeGroups/${volumeGroup}/volumes/base`);
+      return waitsForActivation;
+    };
+    const { volume } = await volumes.createVolume({
+      name: "base",
+      deviceClass,
+      sizeBytes: 16n * mib,
+      tags: ["t"],
+    });
+    await write();
+    const kept = await checksum();
+
+    await volumes.createSnapshot({ source: "base", name: "snap", deviceClass });
+    await write();
+    assert.equal(await merge(), false);
+    assert.equal(await checksum(), kept, `${deviceClass}: the volume has the content of its snapshot`);
+    const { volume: merged } = await volumes.getVolume({ name: "base", deviceClass });
+    assert.deepEqual([merged?.uuid, merged?.tags, merged?.merging], [volume?.uuid, ["t"], false]);
+    await assertRefused(volumes.getVolume({ name: "snap", deviceClass }), "VOLUME_NOT_FOUND");
+
+    await volumes.createSnapshot({ source: "base", name: "snap", deviceClass });
+    await write();
+    const later = await checksum();
+    const holder = spawn("sh", ["-c", `exec sleep 600 <${device}`], { stdio: "ignore" });
+    try {
+      await shell(
+        `until [ "$(lvs --noheadings -o lv_device_open ${volumeGroup}/base | tr -d ' ')" = open ]; do sleep 0.2; done`,
+      );
+      assert.equal(await merge(), true);
+      assert.equal(await checksum(), later, `${deviceClass}: an open volume keeps its content`);
+      assert.equal((await volumes.getVolume({ name: "base", deviceClass })).volume?.merging, true);
+      const request = { source: "base", name: "other", deviceClass };
+      if (deviceClass === "thick") {
+        await assertRefused(volumes.createSnapshot(request), "VOLUME_PROTECTED");
+      }
+    } finally {
+      holder.kill();
+      await once(holder, "exit");
+    }
+    await shell(`lvchange -an ${volumeGroup}/base; lvchange -ay ${volumeGroup}/base`);
+    assert.equal(await checksum(), kept, `${deviceClass}: it is restored by its activation`);
+    await shell(`while lvs -a --noheadings -o lv_name ${volumeGroup} | grep -q snap; do sleep 0.5; done`);
+    await volumes.deleteVolume({ name: "base", deviceClass });
+  }
 }
 
 /** Resolves to an operation once it has ended. */

@@ -32,7 +32,7 @@ test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) 
     t.equal(result.exitCode, 0, result.stderr);
   });
 
-  await t.test("clones, file systems and wiping", { timeout }, async (t) => {
+  await t.test("clones, file systems, wiping and merges", { timeout }, async (t) => {
     const result = await vm.run(["node", "test/lab/vm/volume-content-on-dm.ts", "servicevg"], {
       timeoutMs: timeout - 60_000,
     });

@@ -40,6 +40,9 @@ const requests: Readonly<Record<string, JsonObject>> = {
   [`${volumes}/DeleteVolume`]: { name: "sandbox-web" },
   [`${volumes}/CloneVolume`]: { source: "sandbox-web", name: "a" },
   [`${volumes}/CreateSnapshot`]: { source: "sandbox-web", name: "a" },
+  [`${volumes}/MergeSnapshot`]: { name: "earlier" },
+  [`${volumes}/CreateThinPool`]: { name: "a", volumeGroup: "sandbox-vg", sizeBytes: "1" },
+  [`${volumes}/ResizeThinPool`]: { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: String(2 ** 30) },
   [`${volumes}/RenameVolume`]: { name: "sandbox-web", newName: "a" },
   [`${volumes}/SetVolumeTags`]: { name: "sandbox-web", tags: ["a"] },
   [`${hypervisors}/CreateHypervisor`]: { id: "sandbox-hv-2" },
@@ -100,6 +103,8 @@ const impossible: readonly string[] = [
 async function prepare(admin: CallerUnderTest): Promise<void> {
   const worker = { count: 1, instanceType: "standard" };
   const { body } = await admin.call(`${pool}/ExpandStoragePool`, { minBytes: "1" });
+  await admin.call(`${volumes}/CreateSnapshot`, { source: "sandbox-web", name: "earlier" });
+  await admin.call(`${volumes}/CreateThinPool`, { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: "1" });
   const pulled = await admin.call(`${pods}/PullImage`, { reference: "docker.io/library/busybox:2" });
   await admin.call(`${clusters}/CreateCluster`, {
     name: "demo",

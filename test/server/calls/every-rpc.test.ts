@@ -168,6 +168,42 @@ const served: readonly Row[] = [
     "FAILED_PRECONDITION",
     "FILE_SYSTEM_NOT_RESIZABLE",
   ),
+  answers("hostplane.v1.VolumeService/CreateVolume", { name: "base", sizeBytes: "1" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/CreateThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "8388608", tags: ["t"] },
+    { thinPool: { name: "pool0", sizeBytes: "8388608", metadataSizeBytes: "4194304", tags: ["t"] } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CreateThinPool",
+    { name: "pool1", volumeGroup: "other", sizeBytes: "1" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "volume_group",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/ResizeThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "8388609", metadataSizeBytes: "8388608" },
+    { thinPool: { sizeBytes: "12582912", metadataSizeBytes: "8388608" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ResizeThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "4194304" },
+    "OUT_OF_RANGE",
+    "SHRINK_NOT_ALLOWED",
+  ),
+  answers("hostplane.v1.VolumeService/CreateSnapshot", { source: "base", name: "base-before" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "base-before" },
+    { operation: { kind: "volumes.merge", resource: "volumeGroups/sandbox-vg/volumes/base" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "sandbox-db" },
+    "FAILED_PRECONDITION",
+    "NOT_A_SNAPSHOT",
+  ),
   answers(
     "hostplane.v1.VolumeService/CloneVolume",
     { source: "blank", name: "blank-clone" },

@@ -155,6 +155,9 @@ function assertSource(
     if (source.kind === "snapshot") {
       throw isProtected(source, "it is a snapshot, and LVM takes no snapshots of snapshots");
     }
+    if (source.merging) {
+      throw isProtected(source, "a snapshot is being merged into it");
+    }
     assertSnapshotNames(group.name, name, source.name);
   }
   return source;

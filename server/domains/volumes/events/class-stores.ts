@@ -1,4 +1,4 @@
-import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import type { LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import { type DeviceClass, resolveClass } from "../device-class.ts";
 
 /** A volume group or thin pool that device classes allocate from. */
@@ -31,17 +31,31 @@ export function storesOf(deviceClasses: readonly DeviceClass[]): ClassStore[] {
   );
 }
 
+/** A space that can run full. */
+export interface SpacePart {
+  /** Whether it is the metadata space of a thin pool. */
+  readonly isMetadata: boolean;
+  /** Undefined if LVM reports no usage, for example for an inactive pool. */
+  readonly space: StoreSpace | undefined;
+}
+
 /**
- * Returns the space of a store, or "gone". For a thin pool this counts written data, not volume sizes, and `freePercent` also
- * considers the metadata, since either can run full. Undefined if LVM reports no usage, for example for an inactive pool.
+ * Returns the spaces of a store: one of a volume group, two of a thin pool, where they count written data, not volume sizes. None if
+ * the store is gone.
  */
-export function spaceOf({ deviceClasses }: ClassStore, state: LvmState): StoreSpace | "gone" | undefined {
+export function spacesOf({ deviceClasses }: ClassStore, state: LvmState): SpacePart[] {
   const [deviceClass] = deviceClasses;
   const resolved = deviceClass === undefined ? undefined : resolveClass(deviceClass, state);
   if (resolved === undefined) {
-    return "gone";
+    return [];
   }
-  return resolved.pool === undefined ? groupSpace(resolved.group) : poolSpace(resolved.pool);
+  const { group, pool } = resolved;
+  return pool === undefined
+    ? [{ isMetadata: false, space: groupSpace(group) }]
+    : [
+        { isMetadata: false, space: usedSpace(pool.sizeBytes, pool.dataPercent) },
+        { isMetadata: true, space: usedSpace(pool.metadataSizeBytes ?? 0n, pool.metadataPercent) },
+      ];
 }
 
 function groupSpace({ sizeBytes, freeBytes }: VolumeGroup): StoreSpace {
@@ -49,12 +63,11 @@ function groupSpace({ sizeBytes, freeBytes }: VolumeGroup): StoreSpace {
   return { sizeBytes, freeBytes, freePercent };
 }
 
-function poolSpace({ sizeBytes, dataPercent, metadataPercent }: LogicalVolume): StoreSpace | undefined {
-  if (dataPercent === undefined) {
+function usedSpace(sizeBytes: bigint, usedPercent: number | undefined): StoreSpace | undefined {
+  if (usedPercent === undefined) {
     return undefined;
   }
-  const freeShare = (usedPercent: number) => Math.max(0, 100 - usedPercent);
-  const freeBytes = (sizeBytes * BigInt(Math.round(freeShare(dataPercent) * 100))) / 10_000n;
-  const freePercent = Math.min(freeShare(dataPercent), freeShare(metadataPercent ?? 0));
+  const freePercent = Math.max(0, 100 - usedPercent);
+  const freeBytes = (sizeBytes * BigInt(Math.round(freePercent * 100))) / 10_000n;
   return { sizeBytes, freeBytes, freePercent };
 }

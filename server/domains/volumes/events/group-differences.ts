@@ -1,7 +1,7 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { limitCrossings } from "../../../events/limit-crossings.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { type ClassStore, spaceOf, storesOf } from "./class-stores.ts";
+import { type ClassStore, spacesOf, storesOf } from "./class-stores.ts";
 import type { ObservedGroup, ObservedVolumes } from "./observed-volumes.ts";
 
 /** A change of a volume group, or of the thin pool of a device class. */
@@ -15,6 +15,8 @@ export interface GroupDifference {
   /** As last known. */
   readonly freeBytes: string;
   readonly sizeBytes: string;
+  /** Whether the sizes are those of the pool's metadata space; absent: they are not. */
+  readonly isMetadata?: boolean;
 }
 
 /** Percentage points above the limit that a low store must have free to count as enough again. */
@@ -72,7 +74,7 @@ function poolPresence(before: Observed, after: Observed, store: ClassStore): Gro
 }
 
 /**
- * Returns the stores that became low on space or have enough again, and the names of all stores that are low now.
+ * Returns the stores that became low on space or have enough again, and the names of all spaces that are low now.
  */
 export function spaceDifferences(
   low: readonly string[],
@@ -80,23 +82,23 @@ export function spaceDifferences(
   deviceClasses: readonly DeviceClass[],
   lowSpacePercent: number,
 ): { readonly differences: GroupDifference[]; readonly low: string[] } {
-  const stores = storesOf(deviceClasses).flatMap((store) => {
-    const space = spaceOf(store, state);
-    return space === "gone" ? [] : [{ store, space }];
-  });
+  const stores = storesOf(deviceClasses).flatMap((store) =>
+    spacesOf(store, state).map((part) => ({ store, ...part })),
+  );
   const { crossings, beyond } = limitCrossings(low, stores, {
-    keyOf: ({ store }) => store.name,
+    keyOf: ({ store, isMetadata }) => (isMetadata ? `${store.name} metadata` : store.name),
     isBeyond: ({ space }, wasLow) =>
       space && space.freePercent < lowSpacePercent + (wasLow ? hysteresisPercent : 0),
   });
   const differences = crossings.map(
-    ({ resource: { store, space }, isBeyond }): GroupDifference => ({
+    ({ resource: { store, space, isMetadata }, isBeyond }): GroupDifference => ({
       type: isBeyond ? "volumeGroup.low" : "volumeGroup.enough",
       volumeGroup: store.volumeGroup,
       thinPool: store.thinPool,
       deviceClasses: store.deviceClasses.map(({ name }) => name),
       freeBytes: String(space?.freeBytes ?? 0n),
       sizeBytes: String(space?.sizeBytes ?? 0n),
+      isMetadata,
     }),
   );
   return { differences, low: beyond };

@@ -30,7 +30,7 @@ const observedVolume = z.object({
 const observedVolumes = z.object({
   groups: z.array(observedGroup),
   volumes: z.array(observedVolume),
-  /** Names of the stores that are low on space (`ClassStore.name`). */
+  /** Names of the stores that are low on space (`ClassStore.name`); with " metadata" behind it for the metadata of a pool. */
   low: z.array(z.string()),
 });
 

@@ -22,8 +22,13 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
   snapshot: ["volume.created", "volume.changed"],
   // A read that comes after both the creation and the renaming shows a volume created under its final name.
   rename: ["volume.created", "volume.changed"],
+  createThinPool: ["volume.created", "volume.changed"],
+  resizeMetadata: ["volume.changed"],
   resize: ["volume.resized"],
   changeTags: ["volume.changed"],
+  // The snapshot disappears from the state, and its origin may get another size.
+  merge: ["volume.changed", "volume.resized", "volume.removed"],
+  resumeMerge: ["volume.changed", "volume.resized"],
   activate: ["volume.changed"],
   deactivate: ["volume.changed"],
   remove: ["volume.changed", "volume.removed"],

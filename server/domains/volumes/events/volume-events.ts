@@ -54,7 +54,7 @@ export function volumeEvent(
 
 /** Creates the event for a group or pool. A thin pool is named with its group, such as `vg1/pool0`. */
 export function volumeGroupEvent(difference: GroupDifference, { host }: EventOrigin): NewEvent {
-  const { type, volumeGroup, thinPool, deviceClasses, freeBytes, sizeBytes } = difference;
+  const { type, volumeGroup, thinPool, deviceClasses, freeBytes, sizeBytes, isMetadata } = difference;
   const name = thinPool === undefined ? volumeGroup : `${volumeGroup}/${thinPool}`;
   return {
     topic: "volumes",
@@ -63,6 +63,14 @@ export function volumeGroupEvent(difference: GroupDifference, { host }: EventOri
       thinPool === undefined ? volumeGroupResource(volumeGroup) : volumeResource(volumeGroup, thinPool),
     host,
     services,
-    payload: { volumeGroup: { name, deviceClasses, freeBytes, sizeBytes } },
+    payload: {
+      volumeGroup: {
+        name,
+        deviceClasses,
+        freeBytes,
+        sizeBytes,
+        ...(isMetadata === true ? { isMetadata } : {}),
+      },
+    },
   };
 }

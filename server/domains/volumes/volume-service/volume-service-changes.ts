@@ -11,26 +11,35 @@ import type { Operations } from "../../../operations/operations.ts";
 import { type ChangeVolumesOptions, createChangeVolumes } from "../changes/change-volumes.ts";
 import { createCloneThinVolume } from "../changes/clone-thin-volume.ts";
 import { createCreateSnapshot } from "../changes/create-snapshot.ts";
+import { createCreateThinPool } from "../changes/create-thin-pool.ts";
 import { createNamedVolume } from "../changes/create-volume.ts";
 import { createDeleteVolume } from "../changes/delete-volume.ts";
+import { createGrowThinPool } from "../changes/grow-thin-pool.ts";
 import { createGrowVolume, type GrowRequest } from "../changes/grow-volume.ts";
 import { createRenameVolume } from "../changes/rename-volume.ts";
 import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
+import type { PoolSpec } from "../changes/thin-pool-change.ts";
 import type { VolumeSpec } from "../changes/volume-change.ts";
 import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
 import { createCloneKind } from "../long-changes/clone-kind.ts";
 import { createCloneVolume } from "../long-changes/clone-volume.ts";
+import type { MergeInput } from "../long-changes/merge-kind.ts";
+import { createMergeSnapshot } from "../long-changes/merge-snapshot.ts";
 import { createWipeVolume } from "../long-changes/wipe-volume.ts";
+import { listThinPools } from "./thin-pool-list.ts";
 import { listVolumes } from "./volume-list.ts";
 
 /** The changes of hostplane.v1.VolumeService. */
 export type VolumeServiceChanges = ChangesOf<
   typeof VolumeService,
+  | "createThinPool"
+  | "resizeThinPool"
   | "createVolume"
   | "resizeVolume"
   | "deleteVolume"
   | "cloneVolume"
   | "createSnapshot"
+  | "mergeSnapshot"
   | "renameVolume"
   | "setVolumeTags"
 >;
@@ -53,6 +62,7 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
   const parts = { ...options, isProtectedName: createNameMatch(protect) };
   const change = createChangeVolumes(options);
   const respond = createRespond(options);
+  const respondWithPool = createRespondWithPool(options);
   const resize = change(createGrowVolume(parts), respond);
 
   async function growRequest(message: ResizeVolumeRequest, signal: AbortSignal): Promise<GrowRequest> {
@@ -66,6 +76,8 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
   }
 
   return {
+    createThinPool: change(createCreateThinPool(parts), respondWithPool),
+    resizeThinPool: change(createGrowThinPool(parts), respondWithPool),
     createVolume: change(createNamedVolume(parts), respond),
     resizeVolume: {
       plan: async (message, by) => resize.plan(await growRequest(message, by.signal), by),
@@ -83,7 +95,7 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
 /** Creates the changes that either begin an operation or are made at once. */
 function createPossiblyLong(
   options: VolumeServiceChangesOptions,
-): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume"> {
+): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume" | "mergeSnapshot"> {
   const { lvm, deviceClasses, protect, operations, operationMessage } = options;
   const parts = { ...options, isProtectedName: createNameMatch(protect) };
   const change = createChangeVolumes(options);
@@ -95,6 +107,7 @@ function createPossiblyLong(
   const remove = change(deletion, async () => ({}));
   const wipe = registerLongChange(operations, createWipeVolume({ ...options, operationVolumes, deletion }));
   const cloneThin = change(createCloneThinVolume(parts), createRespond(options));
+  const merge = registerLongChange(operations, createMergeSnapshot(parts));
   const cloneThick = registerLongChange(operations, createCloneVolume(parts, createCloneKind(tools)));
 
   return {
@@ -115,7 +128,37 @@ function createPossiblyLong(
           : { operation: operationMessage((await cloneThick.begin(request, call)).operation) };
       },
     },
+    mergeSnapshot: {
+      plan: merge.plan,
+      async run(request, call) {
+        const { operation } = await merge.begin(request, call);
+        const { waitsForActivation } = operation.input as MergeInput;
+        return { operation: operationMessage(operation), waitsForActivation };
+      },
+    },
   };
+}
+
+/** Returns a function that builds the response with the thin pool after a change. */
+function createRespondWithPool({ lvm, deviceClasses }: VolumeServiceChangesOptions) {
+  return async ({ volumeGroup, name }: PoolSpec) => {
+    const resource = volumeResource(volumeGroup, name);
+    // As for volumes.
+    const read = await lvm.read().catch(() => undefined);
+    if (read === undefined) {
+      return { thinPool: { name, volumeGroup, resource } };
+    }
+    const thinPool = listThinPools(read.value, deviceClasses).find((one) => one.resource === resource);
+    if (thinPool === undefined) {
+      throw goneAfterwards(name, resource);
+    }
+    return { thinPool };
+  };
+}
+
+function goneAfterwards(name: string, resource: string): InfraError {
+  const message = `${name} was changed, but removed outside hostplane immediately afterwards`;
+  return new InfraError(lvmReasons.VOLUME_NOT_FOUND, message, { resource, effect: "done" });
 }
 
 /** Returns a function that builds the response with the volume after a change. */
@@ -130,8 +173,7 @@ function createRespond({ lvm, deviceClasses }: VolumeServiceChangesOptions) {
     }
     const volume = listVolumes(read.value, deviceClasses).find((one) => one.resource === resource);
     if (volume === undefined) {
-      const message = `${name} was changed, but removed outside hostplane immediately afterwards`;
-      throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, message, { resource, effect: "done" });
+      throw goneAfterwards(name, resource);
     }
     return { volume };
   };

@@ -52,6 +52,15 @@ const samples: Readonly<Record<string, Sample>> = {
   "volume list": { args: ["-o", "name"], prints: /^sandbox-db\nsandbox-web$/m },
   "volume show": { args: ["sandbox-db"], prints: /^size +5 GiB\n/m },
   "volume pools": { prints: /^NAME +GROUP +CLASSES/ },
+  "volume create-pool": {
+    args: ["pool0", "sandbox-vg", "--size", "1GiB", ...dryRun],
+    prints: /^plan: volumes\.createThinPool/,
+  },
+  "volume resize-pool": {
+    args: ["none", "sandbox-vg", "--size", "1GiB"],
+    code: 1,
+    prints: /thin pool sandbox-vg\/none not found/,
+  },
   "volume classes": { prints: /^sandbox-ssd +16 GiB/m },
   "volume create": {
     args: ["new", "--size", "1GiB", "--tag", "a=b"],
@@ -60,6 +69,7 @@ const samples: Readonly<Record<string, Sample>> = {
   "volume resize": { args: ["new", "1536MiB"], prints: /^resized the volume new to 1\.5 GiB$/m },
   "volume clone": { args: ["new", "cloned", ...dryRun], prints: /^plan: volumes\.clone/ },
   "volume snapshot": { args: ["new", "copy", "--access-type", "ro", ...dryRun], prints: /copy/ },
+  "volume merge": { args: ["new", ...dryRun], code: 1, prints: /not a snapshot/ },
   "volume rename": { args: ["new", "newer", ...dryRun], prints: /renamed to newer/ },
   "volume tag": {
     args: ["new", "--tag", "c", "--tag", "d"],

