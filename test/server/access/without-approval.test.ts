@@ -103,7 +103,8 @@ const impossible: readonly string[] = [
 async function prepare(admin: CallerUnderTest): Promise<void> {
   const worker = { count: 1, instanceType: "standard" };
   const { body } = await admin.call(`${pool}/ExpandStoragePool`, { minBytes: "1" });
-  await admin.call(`${volumes}/CreateSnapshot`, { source: "sandbox-web", name: "earlier" });
+  await admin.call(`${volumes}/CreateVolume`, { name: "origin", sizeBytes: "1" });
+  await admin.call(`${volumes}/CreateSnapshot`, { source: "origin", name: "earlier" });
   await admin.call(`${volumes}/CreateThinPool`, { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: "1" });
   const pulled = await admin.call(`${pods}/PullImage`, { reference: "docker.io/library/busybox:2" });
   await admin.call(`${clusters}/CreateCluster`, {
