@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { createHostplaneClient } from "../client/client.ts";
 import { isLoginRefused } from "../client/is-login-refused.ts";
 import type { GetInfoResponse } from "../gen/hostplane/v1/system_pb.ts";
-import type { GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
+import { type GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
 import { noticeBackend } from "./backend.ts";
 import { host } from "./host/host.ts";
 import { createHostClient } from "./host/host-client.ts";
@@ -146,7 +146,14 @@ export async function logout(): Promise<void> {
   session.value = { state: "out" };
 }
 
-/** Reports whether the user has at least this role. Only hides actions that the gateway would deny anyway. */
+/**
+ * Reports whether the user has at least this role; an admin with grants administers only some services. Only hides actions that the
+ * gateway would deny anyway.
+ */
 export function hasRole(role: Role): boolean {
-  return session.value.state === "in" && session.value.caller.role >= role;
+  if (session.value.state !== "in") {
+    return false;
+  }
+  const { role: own, grants } = session.value.caller;
+  return own >= role && (role !== Role.ADMIN || grants.length === 0);
 }

@@ -11,6 +11,7 @@ import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { CreateApiToken } from "./create-api-token.tsx";
 import { NewToken } from "./new-token.tsx";
+import { servicesText } from "./services-text.ts";
 
 const columns: readonly Column<ApiToken>[] = [
   { id: "name", title: "Name", cell: ({ name }) => name, sortBy: ({ name }) => name },
@@ -26,7 +27,7 @@ const columns: readonly Column<ApiToken>[] = [
     id: "services",
     title: "Services",
     width: "medium",
-    cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")),
+    cell: servicesText,
     rank: 2,
   },
   { id: "creator", title: "Created by", width: "medium", cell: ({ createdBy }) => createdBy, rank: 3 },

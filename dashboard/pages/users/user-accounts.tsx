@@ -11,6 +11,7 @@ import { roleText } from "../../parts/text/role-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { CreateUser } from "./create-user.tsx";
+import { servicesText } from "./services-text.ts";
 import { SetPassword } from "./set-password.tsx";
 import { SetRole } from "./set-role.tsx";
 
@@ -31,7 +32,7 @@ const columns: readonly Column<User>[] = [
     id: "services",
     title: "Services",
     width: "medium",
-    cell: ({ services }) => (services.length === 0 ? "all" : services.join(", ")),
+    cell: servicesText,
     rank: 2,
   },
   { id: "credentials", title: "Logs in with", width: "medium", cell: credentialsText, onCard: "figure" },
