@@ -79,6 +79,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
               {
                 text: "Role…",
                 icon: "user",
+                appliesTo: isLocal,
                 run: (user) => {
                   opened.value = { what: "role", user };
                 },
@@ -86,6 +87,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
               {
                 text: "Password…",
                 icon: "key",
+                appliesTo: isLocal,
                 run: (user) => {
                   opened.value = { what: "password", user };
                 },
@@ -131,8 +133,14 @@ function OpenedDialog(props: {
   }
 }
 
-function credentialsText({ hasPassword, certificateNames }: User): string {
+/** Reports whether the role and the password of a user are set here, not by an identity provider. */
+function isLocal({ provider }: User): boolean {
+  return provider === "";
+}
+
+function credentialsText({ hasPassword, certificateNames, provider }: User): string {
   const ways = [
+    ...(provider === "" ? [] : [`identity provider ${provider}`]),
     ...(hasPassword ? ["password"] : []),
     ...certificateNames.map((name) => `certificate ${name}`),
   ];

@@ -125,7 +125,7 @@ function configurationOf(
       return groups === undefined ? undefined : { accountId: id, claims: () => claims };
     },
     async loadExistingGrant({ oidc }) {
-      // Nobody is asked for consent.
+      // No user is asked for consent.
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId ?? "",
         accountId: oidc.session?.accountId ?? "",

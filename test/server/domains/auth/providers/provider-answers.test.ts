@@ -51,7 +51,7 @@ function claimsOf(provider: ProviderUnderTest, nonce: string) {
   return { iss: provider.issuer, aud: clientId, iat: now, exp: now + 60, nonce, ...user };
 }
 
-test("an ID token that is not this login's, or not the provider's, logs nobody in", async (t) => {
+test("an ID token that is not this login's, or not the provider's, is refused", async (t) => {
   const logins = await startLogins(t);
   const { provider } = logins;
   const { privateKey } = await generateKeyPair("ES256");
@@ -69,7 +69,7 @@ test("an ID token that is not this login's, or not the provider's, logs nobody i
     "an unsigned one": (claims) => `${encoded({ alg: "none" })}.${encoded(claims)}.`,
     "one signed by the client's secret": (claims) =>
       new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(new TextEncoder().encode("x".repeat(32))),
-    "a key of somebody else with a published ID": async (claims) => {
+    "another key under a published ID": async (claims) => {
       const [header = ""] = (await provider.sign({})).split(".");
       const { kid } = JSON.parse(Buffer.from(header, "base64url").toString());
       return new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid }).sign(privateKey);
