@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { durationMs } from "@bufbuild/protobuf/wkt";
+import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describeError } from "../../../client/describe-error.ts";
 import { LoginService } from "../../../gen/hostplane/v1/login_pb.ts";
@@ -37,18 +37,23 @@ export async function chooseProvider(access: Access): Promise<string | undefined
 export function providerLogin(access: Access, provider: string, output: Output): Promise<string> {
   return withSession(access, async (session) => {
     const { message: begun } = await session.call(LoginService.method.beginDeviceLogin, { provider });
-    const { verificationUri, verificationUriComplete, userCode, loginHandle, interval } = begun;
+    const { verificationUri, verificationUriComplete, userCode, loginHandle, interval, expiresAt } = begun;
     const page = verificationUriComplete || verificationUri;
     output.err(printableLine(`open ${page} in a browser and confirm the code ${userCode}`));
     const intervalMs = interval === undefined ? defaultIntervalMs : durationMs(interval);
-    return pollToken(session, loginHandle, intervalMs);
+    const expiresAtMs = expiresAt === undefined ? Date.now() : timestampMs(expiresAt);
+    return pollToken(session, loginHandle, { intervalMs, expiresAtMs });
   });
 }
 
 /** RFC 8628, 3.2. */
 const defaultIntervalMs = 5_000;
 
-async function pollToken(session: Session, loginHandle: string, intervalMs: number): Promise<string> {
+async function pollToken(
+  session: Session,
+  loginHandle: string,
+  { intervalMs, expiresAtMs }: { readonly intervalMs: number; readonly expiresAtMs: number },
+): Promise<string> {
   let waitMs = intervalMs;
   for (;;) {
     await wait(waitMs);
@@ -56,8 +61,8 @@ async function pollToken(session: Session, loginHandle: string, intervalMs: numb
       const { message } = await session.call(LoginService.method.finishDeviceLogin, { loginHandle });
       return message.token;
     } catch (error) {
-      const { reason, retryAfterMs } = describeError(error);
-      if (reason !== "LOGIN_PENDING" && reason !== "PROVIDER_UNAVAILABLE" && reason !== "BUSY") {
+      const { retryable, retryAfterMs } = describeError(error);
+      if (!retryable || Date.now() >= expiresAtMs) {
         throw error;
       }
       waitMs = Math.max(intervalMs, retryAfterMs ?? 0);

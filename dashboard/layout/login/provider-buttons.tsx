@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { beginProviderLogin, type LoginProvider, listLoginProviders } from "../provider-login.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { beginProviderLogin, type LoginProvider, listLoginProviders } from "./provider-login.ts";
 
 /** The identity providers to log in by, as buttons; nothing if there are none. */
 export function ProviderButtons() {

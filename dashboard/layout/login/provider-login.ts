@@ -1,5 +1,5 @@
-import { LoginService } from "../gen/hostplane/v1/login_pb.ts";
-import { gateway } from "./session.ts";
+import { LoginService } from "../../../gen/hostplane/v1/login_pb.ts";
+import { gateway } from "../../session.ts";
 
 const logins = gateway.serviceClient(LoginService);
 

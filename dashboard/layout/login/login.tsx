@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { describeError } from "../../client/describe-error.ts";
-import { isSandbox } from "../backend.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { TextField } from "../parts/form/text-field.tsx";
-import { Note } from "../parts/note.tsx";
-import { login } from "../session.ts";
+import { describeError } from "../../../client/describe-error.ts";
+import { isSandbox } from "../../backend.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
+import { Note } from "../../parts/note.tsx";
+import { login } from "../../session.ts";
+import { SandboxMark } from "../sandbox-mark.tsx";
 import { ProviderButtons } from "./provider-buttons.tsx";
-import { SandboxMark } from "./sandbox-mark.tsx";
 
 /**
  * Asks for a name and a password, or for an identity provider.
