@@ -20,6 +20,8 @@ export interface ProviderUnderTest {
   readonly users: Map<string, readonly string[]>;
   /** The keys that sign now. Signs a token with the claims, as the provider would. */
   sign(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, string>>): Promise<string>;
+  /** Calls the client's back-channel logout URL for a user, as after a logout at the provider. */
+  logOut(name: string): Promise<void>;
   /** Signs with new keys from now on; the old ones are no longer published. */
   rotateKeys(): Promise<void>;
   /** Takes over requests until it is set to undefined. */
@@ -49,6 +51,7 @@ export async function startProviderUnderTest(
     ["carol", []],
   ]);
   const requests: string[] = [];
+  let provider: Provider | undefined;
   let handler: (request: IncomingMessage, response: ServerResponse) => unknown = () => {};
   const server = createServer((request, response) => {
     requests.push(new URL(request.url ?? "/", "http://any").pathname);
@@ -71,7 +74,8 @@ export async function startProviderUnderTest(
   async function useNewKeys(): Promise<void> {
     const { privateKey } = await generateKeyPair("ES256", { extractable: true });
     key = { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: crypto.randomUUID() };
-    handler = createHandler(issuer, { ...configurationOf(options, users, key), adapter });
+    provider = new Provider(issuer, { ...configurationOf(options, users, key), adapter });
+    handler = createHandler(provider);
   }
 
   const underTest: ProviderUnderTest = {
@@ -83,6 +87,11 @@ export async function startProviderUnderTest(
       new SignJWT({ ...claims })
         .setProtectedHeader({ alg: "ES256", kid: key.kid ?? "", ...header })
         .sign(key),
+    async logOut(name) {
+      const client = await provider?.Client.find(clientId);
+      // Of no session in particular. The types of the package do not know the method.
+      await (client as { backchannelLogout?(sub: string): Promise<void> }).backchannelLogout?.(name);
+    },
     rotateKeys: useNewKeys,
     stop,
   };
@@ -116,6 +125,8 @@ function configurationOf(
     },
     claims: { openid: ["sub"], profile: ["preferred_username", "groups"] },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    // Its own dispatcher refuses addresses of loopback.
+    fetch: (url, { dispatcher: _dispatcher, ...request } = {}) => fetch(url, request),
     issueRefreshToken: () => issuesRefreshTokens,
     rotateRefreshToken: true,
     ttl: { AccessToken: 60, Grant: 3600, IdToken: 60, Interaction: 600, RefreshToken: 3600, Session: 3600 },
@@ -138,8 +149,7 @@ function configurationOf(
 }
 
 /** Answers as the provider does, with a login page that asks only for a name. */
-function createHandler(issuer: string, configuration: Configuration) {
-  const provider = new Provider(issuer, configuration);
+function createHandler(provider: Provider) {
   const callback = provider.callback();
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!(request.url ?? "").startsWith("/interaction/")) {

@@ -1,24 +1,18 @@
-import { createRemoteJWKSet, errors, type JWTPayload, customFetch as joseFetch, jwtVerify } from "jose";
 import {
-  allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
   calculatePKCECodeChallenge,
-  customFetch,
-  discovery,
   fetchUserInfo,
   genericGrantRequest,
   initiateDeviceAuthorization,
-  None,
   refreshTokenGrant,
   type TokenEndpointResponse,
   type TokenEndpointResponseHelpers,
 } from "openid-client";
 import type { ProviderConfig } from "../../../config/provider-schema.ts";
+import { createDiscovery, type DiscoveredProvider, isUnknownKey } from "./discover-provider.ts";
 import { createProviderFetch } from "./provider-fetch.ts";
+import { logoutTokenChecks, type ProviderLogout, providerLogoutFrom } from "./provider-logout.ts";
 import { type ProviderUser, providerUserFrom } from "./provider-user.ts";
 import { refusedLogin } from "./refused-login.ts";
 
@@ -44,13 +38,6 @@ export interface DeviceLogin {
   readonly verificationUriComplete: string | undefined;
   readonly expiresInMs: number;
   readonly intervalMs: number;
-}
-
-/** The sessions that a logout token ends. */
-export interface ProviderLogout {
-  readonly subject: string | undefined;
-  readonly sid: string | undefined;
-  readonly issuedAtMs: number;
 }
 
 /** The conversation with one identity provider. Its methods reject with InfraErrors and with errors of `openid-client`, `jose` and `undici`. */
@@ -86,28 +73,8 @@ export interface ProviderConnectionOptions {
 
 /** No request waits longer for the provider. */
 const timeoutMs = 5_000;
-/** The description of a provider changes rarely; its keys have their own cache. */
-const metadataKeptMs = 60 * 60 * 1000;
-/** Between two requests for keys, since anyone can send tokens with a key that does not exist. */
-const keysCooldownMs = 2_000;
-const clockToleranceSeconds = 60;
-const logoutMaxAgeSeconds = 300;
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
-const logoutEvent = "http://schemas.openid.net/event/backchannel-logout";
-
-/** Signatures that only the provider can make. `none` and those by the client's secret are not among them. */
-const algorithms = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
-];
-
-/** The provider as it describes itself, and its keys. */
-interface Discovered {
-  readonly client: Configuration;
-  readonly keys: ReturnType<typeof createRemoteJWKSet>;
-  readonly atMs: number;
-}
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
@@ -115,63 +82,18 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 export function createProviderConnection(options: ProviderConnectionOptions): ProviderConnection {
   const { config, clientSecret, ca, redirectUrl } = options;
   const { fetch, close } = createProviderFetch({ ca, timeoutMs });
-  const isCleartext = config.issuer.startsWith("http:");
-  let discovered: Discovered | undefined;
-  let discovering: Promise<Discovered> | undefined;
-
-  async function discover(): Promise<Discovered> {
-    const authentication =
-      clientSecret === undefined
-        ? None()
-        : config.clientAuthentication === "post"
-          ? ClientSecretPost(clientSecret)
-          : ClientSecretBasic(clientSecret);
-    const client = await discovery(new URL(config.issuer), config.clientId, undefined, authentication, {
-      timeout: timeoutMs / 1000,
-      [customFetch]: fetch,
-      ...(isCleartext ? { execute: [allowInsecureRequests] } : {}),
-    });
-    const { jwks_uri: keysUrl = "" } = client.serverMetadata();
-    if (!keysUrl.startsWith("https:") && !isCleartext) {
-      throw new Error("the provider has no https URL of its keys (jwks_uri)");
-    }
-    const keys = createRemoteJWKSet(new URL(keysUrl), {
-      [joseFetch]: fetch,
-      timeoutDuration: timeoutMs,
-      cooldownDuration: keysCooldownMs,
-    });
-    return { client, keys, atMs: performance.now() };
-  }
-
-  /** Returns what is known of the provider; callers share one request for it. */
-  async function known(): Promise<Discovered> {
-    if (discovered !== undefined && performance.now() - discovered.atMs < metadataKeptMs) {
-      return discovered;
-    }
-    discovering ??= discover().finally(() => {
-      discovering = undefined;
-    });
-    discovered = await discovering;
-    return discovered;
-  }
-
-  /** Verifies what the library leaves to TLS: that the provider signed the ID token. */
-  async function verify({ client, keys }: Discovered, token: string): Promise<JWTPayload> {
-    const { issuer } = client.serverMetadata();
-    const { payload } = await jwtVerify(token, keys, {
-      algorithms,
-      issuer,
-      audience: config.clientId,
-      clockTolerance: clockToleranceSeconds,
-    });
-    return payload;
-  }
+  const known = createDiscovery({ config, clientSecret, fetch, timeoutMs });
 
   /** @param subject the user who must be the same; undefined at a login, where the ID token says who it is */
-  async function confirmed(provider: Discovered, tokens: Tokens, subject?: string): Promise<ConfirmedLogin> {
+  async function confirmed(
+    provider: DiscoveredProvider,
+    tokens: Tokens,
+    subject?: string,
+  ): Promise<ConfirmedLogin> {
     let claims: Record<string, unknown> = {};
     if (tokens.id_token !== undefined) {
-      claims = await verify(provider, tokens.id_token);
+      // The library leaves the signature to TLS.
+      claims = await provider.verify(tokens.id_token);
       if (subject !== undefined && claims.sub !== subject) {
         throw refusedLogin("it returned an ID token of another user");
       }
@@ -249,40 +171,17 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
     },
 
     async verifyLogout(logoutToken) {
-      const { client, keys } = await known();
+      const provider = await known();
       try {
-        const { payload } = await jwtVerify(logoutToken, keys, {
-          algorithms,
-          issuer: client.serverMetadata().issuer,
-          audience: config.clientId,
-          clockTolerance: clockToleranceSeconds,
-          maxTokenAge: logoutMaxAgeSeconds,
-          requiredClaims: ["jti"],
-        });
-        return providerLogoutFrom(payload);
+        return providerLogoutFrom(await provider.verify(logoutToken, logoutTokenChecks));
       } catch (error) {
         // Anyone can send a token with a key that does not exist.
-        throw error instanceof errors.JWKSNoMatchingKey
-          ? refusedLogin("its keys do not sign this", error)
-          : error;
+        throw isUnknownKey(error) ? refusedLogin("its keys do not sign this", error) : error;
       }
     },
 
     close,
   };
-}
-
-/** @throws InfraError LOGIN_REFUSED when it is not a logout token */
-function providerLogoutFrom({ sub, sid, iat = 0, nonce, events }: JWTPayload): ProviderLogout {
-  const isLogout = typeof events === "object" && events !== null && logoutEvent in events;
-  if (!isLogout || nonce !== undefined) {
-    throw refusedLogin("the token is not a logout token");
-  }
-  const session = typeof sid === "string" ? sid : undefined;
-  if (sub === undefined && session === undefined) {
-    throw refusedLogin("the logout token names neither a user nor a session");
-  }
-  return { subject: sub, sid: session, issuedAtMs: iat * 1000 };
 }
 
 function splitOnce(text: string): [string, string] {

@@ -8,6 +8,7 @@ import {
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { rpcReasons } from "../../../rpc/reasons.ts";
 import { authReasons } from "../reasons.ts";
+import { isUnknownKey } from "./discover-provider.ts";
 import { refusedLogin } from "./refused-login.ts";
 
 /** Errors by which a provider says that this user may not log in, or no longer. */
@@ -61,7 +62,7 @@ export function errorFromProvider(error: unknown, provider: string): InfraError 
     (error instanceof ClientError && !unanswered.has(error.code)) ||
     (error instanceof errors.JOSEError &&
       // New keys may not have been published yet, or just now.
-      !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSNoMatchingKey));
+      !(error instanceof errors.JWKSTimeout || isUnknownKey(error)));
   return isInvalid
     ? refusedLogin("its answer does not belong to this login or is not signed by it", error)
     : unavailable(provider, "it does not answer, or not correctly", error);

@@ -1,14 +1,17 @@
 import { createOnce } from "../../../../adapters/host/create-once.ts";
-import { hasReason } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { ProviderConfig } from "../../../config/provider-schema.ts";
+import type { CallerRole } from "../../../rpc/call/caller.ts";
 import { authReasons } from "../reasons.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
+import { roleFromGroups } from "./role-from-groups.ts";
 
 /** An identity provider. */
 export interface Provider {
   readonly name: string;
   readonly title: string;
-  readonly roles: ProviderConfig["roles"];
+  /** Returns the role of a member of these groups. @throws InfraError LOGIN_WITHOUT_ROLE */
+  roleOf(groups: readonly string[]): CallerRole;
   /**
    * Works with the provider. Its library is loaded at the first use.
    * @throws InfraError LOGIN_PENDING, LOGIN_REFUSED, PROVIDER_UNAVAILABLE
@@ -49,7 +52,16 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     name: config.name,
     title: config.title ?? config.name,
-    roles: config.roles,
+    roleOf(groups) {
+      const role = roleFromGroups(config.roles, groups);
+      if (role === undefined) {
+        throw new InfraError(
+          authReasons.LOGIN_WITHOUT_ROLE,
+          `the identity provider ${config.name} confirmed the login, but none of the user's groups has a role on this gateway: ask an administrator for one`,
+        );
+      }
+      return role;
+    },
     async use(task) {
       const { connection, errorFromProvider } = await loaded.get();
       try {

@@ -16,8 +16,9 @@ import {
 import { type AuthUnderTest, openAuthStore, startAuth } from "../auth-under-test.ts";
 
 export const publicUrl = "https://gateway.test";
-/** A request of the gateway's own page. */
-export const fromPage = { headers: { origin: publicUrl }, peer: { authority: "gateway.test" } };
+/** Returns a request of the gateway's own page. */
+const pageAt = (origin: string) => ({ headers: { origin }, peer: { authority: new URL(origin).host } });
+export const fromPage = pageAt(publicUrl);
 
 async function writeSecret(t: Pick<Test, "teardown">): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-oidc-"));
@@ -97,8 +98,9 @@ export async function beginAtProvider(
   { call }: Pick<AuthUnderTest, "call">,
   issuer: string,
   name: string,
+  origin = publicUrl,
 ): Promise<ReturnedLogin> {
-  const begun = await call(LoginService.method.beginLogin, { provider: "corp" }, fromPage);
+  const begun = await call(LoginService.method.beginLogin, { provider: "corp" }, pageAt(origin));
   const returned = await createFormBrowser(issuer).logIn(begun.message.authorizationUrl, name);
   return { parameters: returned.search.slice(1), cookie: cookiesIn(begun.headers)[0] ?? "" };
 }
@@ -108,8 +110,10 @@ export async function finishLogin(
   { call }: Pick<AuthUnderTest, "call">,
   { parameters, cookie }: ReturnedLogin,
   provider = "corp",
+  origin = publicUrl,
 ): Promise<string> {
-  const from = { ...fromPage, headers: { ...fromPage.headers, cookie } };
+  const { headers, peer } = pageAt(origin);
+  const from = { peer, headers: { ...headers, cookie } };
   const finished = await call(LoginService.method.finishLogin, { provider, parameters }, from);
   return cookiesIn(finished.headers).find((one) => one.includes("session=")) ?? "";
 }
@@ -119,8 +123,9 @@ export async function logInByProvider(
   auth: Pick<AuthUnderTest, "call">,
   issuer: string,
   name: string,
+  origin = publicUrl,
 ): Promise<string> {
-  return finishLogin(auth, await beginAtProvider(auth, issuer, name));
+  return finishLogin(auth, await beginAtProvider(auth, issuer, name, origin), "corp", origin);
 }
 
 /** Returns what identifies the caller of a page with this session. */
