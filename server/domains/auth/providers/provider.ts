@@ -1,7 +1,7 @@
 import { createOnce } from "../../../../adapters/host/create-once.ts";
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { ProviderConfig } from "../../../config/provider-schema.ts";
-import type { CallerRole } from "../../../rpc/call/caller.ts";
+import type { CallerRole } from "../../../rpc/access/caller-role.ts";
 import { authReasons } from "../reasons.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
 import { roleFromGroups } from "./role-from-groups.ts";

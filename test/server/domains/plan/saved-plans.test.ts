@@ -1,4 +1,3 @@
-import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { randomBytes } from "node:crypto";
 import { create, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
@@ -6,6 +5,7 @@ import { CreateUserRequestSchema, UserService } from "../../../../gen/hostplane/
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../server/crypto/seal.ts";
+import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { createApprovalRules } from "../../../../server/domains/plan/approval-rules.ts";
 import { methodsByPath, type PlannedCall } from "../../../../server/domains/plan/plan-call.ts";
 import type { PlanOwner } from "../../../../server/domains/plan/saved-plan.ts";

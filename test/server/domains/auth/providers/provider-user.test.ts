@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { assertAnyUserName } from "../../../../../server/domains/auth/account-rules.ts";
+import { assertAnyUserName } from "../../../../../server/domains/auth/access/account-rules.ts";
 import {
   providerUserFrom,
   providerUserNames,
