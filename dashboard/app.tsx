@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { proposed } from "./action/action.ts";
@@ -5,7 +6,8 @@ import { host } from "./host/host.ts";
 import { Away } from "./layout/away.tsx";
 import { domainPages } from "./layout/domain-pages.ts";
 import { Frame } from "./layout/frame.tsx";
-import { Login } from "./layout/login.tsx";
+import { Login } from "./layout/login/login.tsx";
+import { finishProviderLogin } from "./layout/login/provider-login.ts";
 import { OpenHost } from "./layout/open-host.tsx";
 import { pages, pagesOf } from "./layout/pages.ts";
 import { closePalette } from "./layout/palette.tsx";
@@ -27,7 +29,13 @@ import { forgetToasts } from "./shell/toasts.tsx";
 export function App() {
   const current = session.value;
   const isIn = current.state === "in";
-  useEffect(() => void resumeSession(), []);
+  const failed = useSignal<unknown>(undefined);
+  useEffect(() => {
+    void begin().catch((error) => {
+      failed.value = error;
+      return resumeSession();
+    });
+  }, []);
   useEffect(() => (isIn ? beginLogin() : undefined), [isIn]);
   const isHub = current.state === "in" && current.info.hub;
   useEffect(() => (isHub ? followHosts() : undefined), [isHub]);
@@ -41,7 +49,7 @@ export function App() {
     );
   }
   if (current.state === "out") {
-    return <Login ended={current.error} />;
+    return <Login ended={current.error} failed={failed.value} />;
   }
   const shown = pagesOf(
     [...pages, ...domainPages.value],
@@ -68,6 +76,13 @@ export function App() {
       </Frame>
     </Router>
   );
+}
+
+/** Finishes a login by an identity provider, or resumes the session. */
+async function begin(): Promise<void> {
+  if (!(await finishProviderLogin())) {
+    await resumeSession();
+  }
 }
 
 /** Starts everything that runs during a login. @returns a function that stops it and clears what the next user must not see */

@@ -19,6 +19,8 @@ export function Account({
   const isChanging = useSignal(false);
   // Users of other credentials have no password here, and no login to end.
   const hasLogin = caller.credential === Credential.COOKIE || caller.credential === Credential.SESSION;
+  // The name of an identity provider's user ends in `@` and the provider, which has the password.
+  const hasPassword = hasLogin && !caller.actor.includes("@");
   const items: readonly MenuItem[] = [
     {
       text: "API documentation",
@@ -35,7 +37,7 @@ export function Account({
         isKeyHelpOpen.value = true;
       },
     },
-    ...(hasLogin
+    ...(hasPassword
       ? [
           {
             text: "Change password",
@@ -44,8 +46,10 @@ export function Account({
               isChanging.value = true;
             },
           },
-          { text: "Log out", icon: "exit" as const, isAfterLine: true, run: () => void endLogin() },
         ]
+      : []),
+    ...(hasLogin
+      ? [{ text: "Log out", icon: "exit" as const, isAfterLine: true, run: () => void endLogin() }]
       : []),
   ];
   return (

@@ -175,6 +175,10 @@ function addContexts(program: Command, output: Output, onExit: OnExit): void {
     .argument("<url>", "such as https://gateway.example.org:8080")
     .option("--name <name>", "name of the context (default: the URL's host)")
     .option("--user <name>", "user to log in as (default: prompts for it)")
+    .option(
+      "--provider <name>",
+      "log in by this identity provider, in a browser (default: prompts if there are any)",
+    )
     .option("--token", "use an API token: prompts for it, or reads it from stdin")
     .option("--pin <fingerprint>", "accept only the certificate with this fingerprint: sha256:...")
     .option("--insecure", "allow cleartext http to another host")

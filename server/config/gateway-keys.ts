@@ -4,6 +4,7 @@ import type { ConfigOf } from "./config-of.ts";
 import { fleetSchema } from "./fleet-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
+import { assertPublicUrl, providerKeys } from "./provider-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
 import { parseStoreAddress } from "./store-address.ts";
 
@@ -71,7 +72,9 @@ export const gatewayKeys = {
       audience: z.string().min(1).max(255).default("hostplane").meta({
         description: "Audience of session tokens; tokens issued for another audience are refused.",
       }),
+      ...providerKeys,
     })
+    .superRefine(assertPublicUrl)
     .prefault({})
     .meta({
       description:

@@ -39,6 +39,7 @@ import { dashboard } from "../web/dashboard.ts";
 import { apiDocs } from "../web/docs/api-docs.ts";
 import { koorApp } from "../web/koor-app.ts";
 import { type LoginLinkOptions, loginLink } from "../web/login-link.ts";
+import { type ProviderLogoutOptions, providerLogout } from "../web/provider-logout.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
@@ -73,6 +74,8 @@ export interface AppOptions {
   readonly backupStore: (file: string) => Promise<StoreBackup>;
   /** As LoginLinkOptions.redeem; absent: there are no links that log in. */
   readonly redeemLoginLink?: LoginLinkOptions["redeem"] | undefined;
+  /** Ends the sessions that an identity provider's logout token names; absent: there are no providers. */
+  readonly logOutByProvider?: ProviderLogoutOptions["logOut"] | undefined;
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
@@ -182,6 +185,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
   if (options.redeemLoginLink !== undefined) {
     await app.register(loginLink, { listenerOf, redeem: options.redeemLoginLink });
+  }
+  if (options.logOutByProvider !== undefined) {
+    await app.register(providerLogout, { logOut: options.logOutByProvider });
   }
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));

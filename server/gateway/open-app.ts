@@ -63,6 +63,7 @@ export async function openApp(
     mayReadMetrics: createPageAccess(auth.authenticate),
     // The user who starts a sandbox gets a link that logs in; a real gateway has none.
     redeemLoginLink: isSandbox ? redeemLoginLink(loginLinks) : undefined,
+    logOutByProvider: config.auth.providers.length > 0 ? auth.logOutByProvider : undefined,
     backupStore: async (file) => {
       const { sizeBytes, keyCheck } = await data.store.backup(file);
       return { sizeBytes, masterKey: `${data.masterKey.source} (fingerprint ${keyCheck})` };

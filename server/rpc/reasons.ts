@@ -96,6 +96,12 @@ export const rpcReasons = defineReasons({
     retryable: true,
     meaning: "Too many failed logins of this user or from this address; the error says when to retry.",
   },
+  LOGIN_PENDING: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning:
+      "The user has not confirmed the login at the identity provider yet; the error says when to retry.",
+  },
   CALLER_LIMIT: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,

@@ -11,6 +11,9 @@ const yearSeconds = 31_536_000;
 /** Matches `index-WvF7cZqf.js`, but not a precompressed file (`index-WvF7cZqf.js.br`) or a hidden one. */
 const assetName = /^\w[\w.-]*\.(?:css|js|svg)$/;
 
+/** Identity providers return browsers to the second one, where the dashboard finishes the login. */
+const pagePaths: readonly string[] = ["/", "/oidc/:provider/callback"];
+
 /**
  * Serves `/`: the dashboard, as `npm run build:dashboard` built it into the package. Anyone may load it; its data comes from
  * RPCs, which need a login.
@@ -18,9 +21,11 @@ const assetName = /^\w[\w.-]*\.(?:css|js|svg)$/;
 export async function dashboard(app: FastifyInstance): Promise<void> {
   const root = dashboardDirectory();
   if (!existsSync(join(root, "index.html"))) {
-    app.get("/", async (_request, reply) =>
-      addPageHeaders(reply).type("text/html; charset=utf-8").send(notBuilt),
-    );
+    for (const path of pagePaths) {
+      app.get(path, async (_request, reply) =>
+        addPageHeaders(reply).type("text/html; charset=utf-8").send(notBuilt),
+      );
+    }
     return;
   }
   await app.register(fastifyStatic, {
@@ -37,7 +42,9 @@ export async function dashboard(app: FastifyInstance): Promise<void> {
       }
     },
   });
-  app.get("/", (_request, reply) => reply.sendFile("index.html"));
+  for (const path of pagePaths) {
+    app.get(path, (_request, reply) => reply.sendFile("index.html"));
+  }
   const assets = join(root, "assets");
   app.get<{ Params: { name: string } }>("/assets/:name", ({ params: { name } }, reply) =>
     assetName.test(name) ? reply.sendFile(name, assets) : reply.callNotFound(),

@@ -24,6 +24,7 @@ const listed = [
   "hostplane.v1.FleetService",
   "hostplane.v1.HistoryService",
   "hostplane.v1.InventoryService",
+  "hostplane.v1.LoginService",
   "hostplane.v1.MembershipService",
   "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",

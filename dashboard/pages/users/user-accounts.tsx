@@ -80,6 +80,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
               {
                 text: "Role…",
                 icon: "user",
+                appliesTo: isLocal,
                 run: (user) => {
                   opened.value = { what: "role", user };
                 },
@@ -87,6 +88,7 @@ export function UserAccounts({ round }: { readonly round: number }) {
               {
                 text: "Password…",
                 icon: "key",
+                appliesTo: isLocal,
                 run: (user) => {
                   opened.value = { what: "password", user };
                 },
@@ -132,8 +134,14 @@ function OpenedDialog(props: {
   }
 }
 
-function credentialsText({ hasPassword, certificateNames }: User): string {
+/** Reports whether the role and the password of a user are set here, not by an identity provider. */
+function isLocal({ provider }: User): boolean {
+  return provider === "";
+}
+
+function credentialsText({ hasPassword, certificateNames, provider }: User): string {
   const ways = [
+    ...(provider === "" ? [] : [`identity provider ${provider}`]),
     ...(hasPassword ? ["password"] : []),
     ...certificateNames.map((name) => `certificate ${name}`),
   ];

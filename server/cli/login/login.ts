@@ -15,10 +15,13 @@ import {
 import { openRemoteSession, parseGatewayUrl } from "../target/remote-gateway.ts";
 import { explainFailure, localContext } from "../target/with-session.ts";
 import { ask, canAsk, confirms } from "../terminal.ts";
+import { chooseProvider, providerLogin } from "./provider-login.ts";
 
 export interface LoginOptions {
   readonly name?: string;
   readonly user?: string;
+  /** Name of the identity provider to log in by. */
+  readonly provider?: string;
   /** Use an API token in place of user and password. */
   readonly token?: boolean;
   readonly pin?: string;
@@ -39,8 +42,7 @@ export async function logIn(urlText: string, options: LoginOptions, output: Outp
     }
     const pin = await acceptedPin(url, options.pin);
     access = { url: url.href.replace(/\/$/, ""), ...(pin === undefined ? {} : { pin }) };
-    const isToken = options.token === true;
-    const token = isToken ? await readSecret("Token") : await passwordLogin(access, options);
+    const token = await tokenFor(access, options, output);
     const { actor, isLogin } = await callerOf({ ...access, token });
     const file = contextsFile();
     const { contexts } = await readContexts(file);
@@ -51,6 +53,23 @@ export async function logIn(urlText: string, options: LoginOptions, output: Outp
   } catch (error) {
     return explainFailure(error, access?.url, output);
   }
+}
+
+/** Returns the token of a login, or the given API token. */
+async function tokenFor(
+  access: Pick<RemoteContext, "url" | "pin">,
+  options: LoginOptions,
+  output: Output,
+): Promise<string> {
+  const { user, provider, token } = options;
+  if ([user !== undefined, provider !== undefined, token === true].filter(Boolean).length > 1) {
+    throw new UsageError("--user, --provider and --token exclude each other");
+  }
+  if (token === true) {
+    return readSecret("Token");
+  }
+  const chosen = provider ?? (user === undefined && canAsk() ? await chooseProvider(access) : undefined);
+  return chosen === undefined ? passwordLogin(access, options) : providerLogin(access, chosen, output);
 }
 
 async function passwordLogin(

@@ -16,6 +16,8 @@ import { createAuthState } from "./auth-state.ts";
 import { type AuthenticateOptions, type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
 import { createCallers } from "./callers.ts";
 import { createAdministration } from "./changes/administration.ts";
+import type { ProvidersConfig } from "./providers/open-providers.ts";
+import { type LogOutByProvider, openProviderLogins } from "./providers/provider-logins.ts";
 import { createAuthService } from "./service.ts";
 import { createLoginThrottle } from "./sessions/login-throttle.ts";
 import { createLogins, type Session } from "./sessions/logins.ts";
@@ -29,7 +31,11 @@ export interface AuthOptions {
   readonly store: Store;
   readonly masterKey: MasterKey;
   /** `auth` of the configuration. */
-  readonly config: { readonly tokenHours: number; readonly audience: string };
+  readonly config: ProvidersConfig & {
+    readonly tokenHours: number;
+    readonly audience: string;
+    readonly checkSeconds: number;
+  };
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
   /** All methods of the contract. */
@@ -48,7 +54,7 @@ export interface AuthOptions {
 
 /** Authentication and accounts: users, sessions, API tokens. */
 export interface Auth {
-  /** AuthService and UserService. */
+  /** AuthService, LoginService and UserService. */
   readonly registrations: readonly ServiceRegistration[];
   readonly access: readonly AccessRegistration[];
   /** Planners of UserService. */
@@ -58,6 +64,7 @@ export interface Auth {
   readonly apiTokens: ApiTokens;
   /** Starts a session without a password, for the sandbox's banner. @throws InfraError USER_NOT_FOUND */
   beginSession(userName: string): Promise<Session>;
+  readonly logOutByProvider: LogOutByProvider;
   /** Writes pending data; the store must stay open until then. */
   close(): Promise<void>;
 }
@@ -89,7 +96,16 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     audience: config.audience,
     secretOf: (keyId) => state.signingKey(keyId)?.secret,
   });
-  const callers = createCallers(state, sessionTokens);
+  const { refresh } = state;
+  const providerLogins = await openProviderLogins({
+    store,
+    masterKey,
+    config,
+    refreshState: refresh,
+    sessionTokens,
+    onFailed,
+  });
+  const callers = createCallers(state, sessionTokens, providerLogins.sessions);
   const guardPassword = createLoginThrottle(store);
   const logins = createLogins({
     store,
@@ -99,7 +115,6 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     guardPassword,
     lifetimeMs: config.tokenHours * hourMs,
   });
-  const { refresh } = state;
   const users = createUsers({ store, known, refresh, guardPassword });
   const apiTokens = createApiTokens({ store, known, refresh });
 
@@ -119,6 +134,7 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   return {
     registrations: [
       createAuthService(logins),
+      providerLogins.registration,
       createUserService({ users, apiTokens, explain }, administration),
     ],
     planners: [plannersOf(UserService, administration)],
@@ -132,7 +148,9 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     users,
     apiTokens,
     beginSession: logins.begin,
+    logOutByProvider: providerLogins.logOutByProvider,
     async close() {
+      await providerLogins.close();
       state.close();
       await tokenUse.close();
     },

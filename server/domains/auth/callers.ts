@@ -6,6 +6,7 @@ import type { ClientCertificate } from "../../rpc/protocols/http/client-certific
 import type { AuthUser } from "./accounts.ts";
 import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";
+import type { ProviderSessions } from "./providers/provider-sessions.ts";
 import { authReasons } from "./reasons.ts";
 import { assertNotExpired, type SessionClaims, type SessionTokens } from "./sessions/session-token.ts";
 import { apiTokenPrefix, hashToken } from "./token-hash.ts";
@@ -14,14 +15,19 @@ import { apiTokenPrefix, hashToken } from "./token-hash.ts";
 export interface Callers {
   /**
    * Finds the caller of a session token (in a header or a cookie) or an API token (in a header only). Synchronous unless a
-   * signature must be verified. For any text, it only fails with the InfraErrors TOKEN_INVALID, TOKEN_EXPIRED and TOKEN_REVOKED.
+   * signature must be verified or an identity provider must confirm the session. For any text, it only fails with the InfraErrors
+   * TOKEN_INVALID, TOKEN_EXPIRED and TOKEN_REVOKED, and STORE_UNAVAILABLE.
    */
   ofToken(token: string, carrier: "header" | "cookie"): Caller | Promise<Caller>;
   /** @throws InfraError CERTIFICATE_UNKNOWN, TOKEN_EXPIRED */
   ofCertificate(certificate: ClientCertificate): Caller;
 }
 
-export function createCallers(state: AuthState, sessionTokens: SessionTokens): Callers {
+export function createCallers(
+  state: AuthState,
+  sessionTokens: SessionTokens,
+  providerSessions: Pick<ProviderSessions, "use">,
+): Callers {
   function ofUser(
     { id, name, role, services, grants }: AuthUser,
     {
@@ -46,8 +52,25 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
     if (isBefore || state.isRevoked(sessionId)) {
       throw new InfraError(authReasons.TOKEN_REVOKED, "the session was ended");
     }
-    const current = () => ofSession(claims, credential);
+    const current = () => {
+      // Keeps the session of an open stream in use. A check that fails ends the session, which the next call here finds.
+      checkSession(claims)?.catch(() => {});
+      return ofSession(claims, credential);
+    };
     return ofUser(user, { credential, sessionId, expiresAtMs, current });
+  }
+
+  /** Returns a promise if the identity provider must confirm the session first. */
+  function checkSession({ provider, sessionId }: SessionClaims): Promise<void> | undefined {
+    return provider === undefined ? undefined : providerSessions.use(sessionId, provider);
+  }
+
+  function ofCheckedSession(
+    claims: SessionClaims,
+    credential: "session" | "cookie",
+  ): Caller | Promise<Caller> {
+    const caller = ofSession(claims, credential);
+    return checkSession(claims)?.then(() => ofSession(claims, credential)) ?? caller;
   }
 
   function ofApiToken(hash: Uint8Array): Caller {
@@ -90,8 +113,8 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
   function ofSessionToken(token: string, credential: "session" | "cookie"): Caller | Promise<Caller> {
     const claims = sessionTokens.verify(token);
     return claims instanceof Promise
-      ? claims.then((verified) => ofSession(verified, credential))
-      : ofSession(claims, credential);
+      ? claims.then((verified) => ofCheckedSession(verified, credential))
+      : ofCheckedSession(claims, credential);
   }
 
   return {

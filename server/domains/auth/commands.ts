@@ -96,7 +96,11 @@ export const userNoun: Noun = {
         SERVICES: (item) => servicesText(item.services),
         GRANTS: (item) => grantsText(item.grants),
         "LOGIN METHODS": (item) =>
-          [...(item.hasPassword ? ["password"] : []), ...item.certificateNames].join(", "),
+          [
+            ...(item.provider === "" ? [] : [`identity provider ${item.provider}`]),
+            ...(item.hasPassword ? ["password"] : []),
+            ...item.certificateNames,
+          ].join(", "),
         CHANGED: "changedAt",
       },
     }),

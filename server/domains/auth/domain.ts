@@ -1,7 +1,8 @@
+import { LoginService } from "../../../gen/hostplane/v1/login_pb.ts";
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
-import { authMethodReasons, userMethodReasons } from "./call-reasons.ts";
+import { authMethodReasons, loginMethodReasons, userMethodReasons } from "./call-reasons.ts";
 import { authReasons } from "./reasons.ts";
 
 /** Users, their sessions and API tokens. */
@@ -15,6 +16,18 @@ export const authDomain = defineGatewayDomain({
         Login: { role: "anyone" },
         Logout: { role: "viewer", ofEveryService: true },
         CheckToken: { role: "anyone" },
+      },
+    },
+    {
+      service: LoginService,
+      reasons: loginMethodReasons,
+      rules: {
+        // They need no login, so their requests are read before the caller is known.
+        ListProviders: { role: "anyone", get: false, cache: false },
+        BeginLogin: { role: "anyone", get: false, cache: false },
+        FinishLogin: { role: "anyone" },
+        BeginDeviceLogin: { role: "anyone" },
+        FinishDeviceLogin: { role: "anyone" },
       },
     },
     {

@@ -54,6 +54,47 @@ export const authReasons = defineReasons({
     retryable: false,
     meaning: "Another user has this certificate name.",
   },
+  PROVIDER_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The gateway has no identity provider of this name.",
+  },
+  PROVIDER_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "The identity provider does not answer, answers incorrectly, or refuses the gateway itself; the log has the details.",
+  },
+  LOGIN_NOT_BEGUN: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "This browser or program has not begun the login, has begun it at another identity provider, or took more than ten minutes; begin again.",
+  },
+  LOGIN_REFUSED: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning:
+      "The identity provider did not confirm the login, or its answer does not belong to it; begin again.",
+  },
+  LOGIN_WITHOUT_ROLE: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning:
+      "The identity provider confirmed the user, but no rule in `auth.providers` gives one of its groups a role.",
+  },
+  LOGIN_NOT_CHECKABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The identity provider issues no refresh token, or has no device logins; the message says what to change at the provider.",
+  },
+  USER_OF_PROVIDER: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "An identity provider decides the role of this user and logs it in; change the user's groups there, or the rules in `auth.providers`.",
+  },
   API_TOKEN_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,

@@ -77,6 +77,7 @@ export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchem
     grants: (user.grants ?? []).map(grantMessage),
     accountId: user.id,
     hasPassword: user.hasPassword,
+    provider: user.provider ?? "",
     createdAt: timestampFromMs(user.createdAtMs),
     changedAt: timestampFromMs(user.changedAtMs),
   };

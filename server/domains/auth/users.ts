@@ -5,7 +5,12 @@ import type { Caller } from "../../rpc/call/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { DryRun } from "../../store/transaction.ts";
 import { type AccountAccess, accessFrom, type KnownMethods } from "./access/account-grants.ts";
-import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./access/account-rules.ts";
+import {
+  assertAnyUserName,
+  assertUserName,
+  certificateNamesFrom,
+  serviceLimitFrom,
+} from "./access/account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 import { authReasons } from "./reasons.ts";
 import type { NewUser, UserChange, UserRecord, UserResult } from "./store/user-record.ts";
@@ -61,11 +66,11 @@ export interface Users {
   list(): Promise<readonly UserRecord[]>;
   /** @throws InfraError INVALID_FIELD, USER_EXISTS, CERTIFICATE_NAME_TAKEN */
   create(requested: RequestedUser, how?: DryRun): Promise<UserRecord>;
-  /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_HAS_GRANTS, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
+  /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_HAS_GRANTS, USER_OF_PROVIDER, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
   update(name: string, requested: RequestedUserChange, how?: DryRun): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
   remove(name: string, how?: DryRun): Promise<UserRecord>;
-  /** Sets a password and ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND */
+  /** Sets a password and ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_OF_PROVIDER */
   setPassword(name: string, password: string, how?: DryRun): Promise<UserRecord>;
   /**
    * Changes the caller's own password, and ends every login except the session that changes it.
@@ -103,18 +108,18 @@ export function createUsers({ store, known, refresh, guardPassword }: UsersOptio
     },
 
     async update(name, requested, how = {}) {
-      assertUserName(name);
+      assertAnyUserName(name);
       const change = checkedChange(requested, known);
       return settled(await store.run("users.update", { name, change, ...how }), name, how);
     },
 
     async remove(name, how = {}) {
-      assertUserName(name);
+      assertAnyUserName(name);
       return settled(await store.run("users.remove", { name, ...how }), name, how);
     },
 
     async setPassword(name, password, how = {}) {
-      assertUserName(name);
+      assertAnyUserName(name);
       assertPassword(password, "password");
       const passwordHash = await hashFor(password, how);
       return settled(await store.run("users.setPassword", { name, passwordHash, ...how }), name, how);
@@ -193,7 +198,7 @@ function userNameOf({ actor }: Caller): string {
   return name;
 }
 
-/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, USER_HAS_GRANTS, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
+/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, USER_HAS_GRANTS, USER_OF_PROVIDER, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
 function userFrom(result: UserResult, name: string): UserRecord {
   if (result.ok) {
     return result.user;
@@ -222,6 +227,12 @@ function userFrom(result: UserResult, name: string): UserRecord {
       throw new InfraError(
         authReasons.CERTIFICATE_NAME_TAKEN,
         `another user has the certificate name ${result.certificateName}`,
+        { resource },
+      );
+    case "ofProvider":
+      throw new InfraError(
+        authReasons.USER_OF_PROVIDER,
+        `${name} is a user of an identity provider, which decides its role and its logins`,
         { resource },
       );
     case "passwordChanged":

@@ -149,6 +149,10 @@ export function createCallAudit(port: AuditPort): CallAudit {
     if (call.method === UserService.method.getCaller && error.is(rpcReasons.LOGIN_REQUIRED)) {
       return;
     }
+    // Programs ask every few seconds; the login itself is recorded.
+    if (error.is(rpcReasons.LOGIN_PENDING)) {
+      return;
+    }
     // Mistakes of callers who are not logged in are summed too; otherwise they could fill the disk.
     const isUnauthenticated = call.rule.mutation && call.caller.role === undefined;
     if (started.has(call) || !(isUnauthenticated || isRefusedForCaller(error) || call.rule.mutation)) {

@@ -8,6 +8,7 @@ import { makeFleetEvents } from "./007-fleet-events.ts";
 import { makeSavedPlans } from "./008-saved-plans.ts";
 import { makePlanApprovals } from "./009-plan-approvals.ts";
 import { addGrants } from "./010-grants.ts";
+import { makeProviderLogins } from "./011-provider-logins.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   makeSavedPlans,
   makePlanApprovals,
   addGrants,
+  makeProviderLogins,
 ];

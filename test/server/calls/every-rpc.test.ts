@@ -685,6 +685,22 @@ const served: readonly Row[] = [
     "INVALID_CREDENTIALS",
   ),
   answers("services.auth.AuthService/CheckToken", { token: "none" }, {}),
+  // Without providers; test/server/domains/auth/providers has logins by one.
+  answers("hostplane.v1.LoginService/ListProviders", {}, {}),
+  refuses("hostplane.v1.LoginService/BeginLogin", { provider: "corp" }, "NOT_FOUND", "PROVIDER_NOT_FOUND"),
+  refuses("hostplane.v1.LoginService/FinishLogin", { provider: "corp" }, "NOT_FOUND", "PROVIDER_NOT_FOUND"),
+  refuses(
+    "hostplane.v1.LoginService/BeginDeviceLogin",
+    { provider: "corp" },
+    "NOT_FOUND",
+    "PROVIDER_NOT_FOUND",
+  ),
+  refuses(
+    "hostplane.v1.LoginService/FinishDeviceLogin",
+    { loginHandle: "none" },
+    "FAILED_PRECONDITION",
+    "LOGIN_NOT_BEGUN",
+  ),
   answers(
     "hostplane.v1.UserService/GetCaller",
     {},

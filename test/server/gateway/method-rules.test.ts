@@ -45,7 +45,10 @@ test("a method without side effects is not a mutation, and a viewer may only cha
     }
     if (
       rule.mutation &&
-      !["Logout", "Login", "ChangePassword", "Enroll", "RenewCertificate"].includes(method.name)
+      ![
+        ...["Logout", "Login", "FinishLogin", "FinishDeviceLogin", "ChangePassword"],
+        ...["Enroll", "RenewCertificate"],
+      ].includes(method.name)
     ) {
       t.match(rule.role, /^(operator|admin)$/, methodPathOf(method));
     }
@@ -64,6 +67,9 @@ test("the contract marks every field that carries a secret", async (t) => {
     "hostplane.v1.EnrollmentService/Enroll",
     "hostplane.v1.FleetService/CallHosts",
     "hostplane.v1.FleetService/CreateHostToken",
+    "hostplane.v1.LoginService/BeginDeviceLogin",
+    "hostplane.v1.LoginService/FinishDeviceLogin",
+    "hostplane.v1.LoginService/FinishLogin",
     "hostplane.v1.MembershipService/JoinFleet",
     "hostplane.v1.PlanService/CreatePlan",
     "hostplane.v1.PlanService/Plan",

@@ -2,6 +2,8 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 
 const userName = /^[A-Za-z0-9_-]{3,24}$/;
+/** Also the name of a user of an identity provider, such as `alice@corp` (providers/provider-user.ts). */
+const anyUserName = /^([A-Za-z0-9_-]{3,24}|[A-Za-z0-9][A-Za-z0-9._-]{0,63}@[a-z0-9-]{1,31})$/;
 const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** Bounds the memory that one account takes on every gateway. */
@@ -20,6 +22,16 @@ const certificateNameForms: Readonly<Record<string, RegExp>> = {
 export function assertUserName(name: string): void {
   if (!userName.test(name)) {
     throw invalidField("name", "must be 3 to 24 letters, digits, '-' and '_'");
+  }
+}
+
+/** Checks the name of an existing user. @throws InfraError INVALID_FIELD */
+export function assertAnyUserName(name: string): void {
+  if (!anyUserName.test(name)) {
+    throw invalidField(
+      "name",
+      "must be 3 to 24 letters, digits, '-' and '_', or the name of a user of an identity provider, such as alice@corp",
+    );
   }
 }
 

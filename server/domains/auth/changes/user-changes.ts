@@ -74,9 +74,12 @@ export function createSetPassword(
   };
 }
 
+/** That of the longest name of an identity provider's user. */
+const maxNameLength = 96;
+
 /** Returns the resource of a user for the log, the audit log and plans. Overlong invalid names are truncated. */
 function userResource({ name }: { readonly name: string }): string {
-  return `users/${name.slice(0, 63)}`;
+  return `users/${name.slice(0, maxNameLength)}`;
 }
 
 /** Returns what a change of an existing user follows from. */

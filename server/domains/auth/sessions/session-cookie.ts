@@ -22,6 +22,7 @@ const simpleContentTypes: ReadonlySet<string> = new Set([
  */
 const secureName = "__Host-hostplane_session";
 const plainName = "hostplane_session";
+const sessionNames: readonly string[] = [secureName, plainName];
 
 /**
  * Reports whether the browser loaded the gateway's page over TLS; undefined where nothing shows it. A TLS proxy in front of a
@@ -42,19 +43,22 @@ function countingNames(request: RequestOrigin): readonly string[] {
 
 /** Returns the session token from the cookie of a request. */
 export function readSessionCookie(request: RequestOrigin): string | undefined {
-  const cookies = cookiesOf(request);
+  const cookies = cookiesOf(request, sessionNames);
   return countingNames(request)
     .map((name) => cookies.get(name))
     .find((token) => token !== undefined);
 }
 
-/** Returns the request's session cookies by name; the first one of each name counts. */
-function cookiesOf(request: RequestOrigin): ReadonlyMap<string, string> {
+/** Returns the request's cookies with these names; the first one of each name counts. */
+export function cookiesOf(
+  request: Pick<RequestOrigin, "header">,
+  names: readonly string[],
+): ReadonlyMap<string, string> {
   const pairs = request.header("cookie")?.split(";") ?? [];
   const cookies = new Map<string, string>();
   for (const pair of pairs) {
     const [name = "", ...value] = pair.trim().split("=");
-    if ((name === secureName || name === plainName) && value.length > 0 && !cookies.has(name)) {
+    if (names.includes(name) && value.length > 0 && !cookies.has(name)) {
       cookies.set(name, value.join("="));
     }
   }
@@ -76,13 +80,14 @@ export function sessionCookie(
 
 /** Builds the headers `set-cookie` that remove the browser's session cookies, including that of an earlier login without TLS. */
 export function clearedSessionCookies(request: RequestOrigin): readonly string[] {
-  return [...cookiesOf(request).keys()].map((name) => setCookie(name, "", 0));
+  return [...cookiesOf(request, sessionNames).keys()].map((name) => setCookie(name, "", 0));
 }
 
-function setCookie(name: string, token: string, maxAgeMs: number): string {
+/** Builds a header `set-cookie`; an age of 0 removes the cookie. Only our own pages can make browsers send it, and no script can read it. */
+export function setCookie(name: string, value: string, maxAgeMs: number): string {
   const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
-  const secure = name === secureName ? "; Secure" : "";
-  return `${name}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
+  const secure = name.startsWith("__Host-") ? "; Secure" : "";
+  return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /**

@@ -11,6 +11,8 @@ export interface SessionClaims {
   readonly expiresAtMs: number;
   /** ID of the key that signed it. */
   readonly keyId: string;
+  /** Name of the identity provider that confirmed the login; undefined for a login with a password. */
+  readonly provider?: string | undefined;
 }
 
 export interface SessionTokensOptions {
@@ -79,6 +81,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
         issuedAtMs: Math.round(iat * 1000),
         expiresAtMs: exp * 1000,
         keyId: protectedHeader.kid ?? "",
+        provider: typeof payload.idp === "string" ? payload.idp : undefined,
       };
     } catch (error) {
       if (error instanceof InfraError) {
@@ -102,7 +105,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
 
   return {
     sign: (claims) =>
-      new SignJWT()
+      new SignJWT(claims.provider === undefined ? {} : { idp: claims.provider })
         .setProtectedHeader({ alg: algorithm, typ: "JWT", kid: claims.keyId })
         .setIssuer(issuer)
         .setAudience(audience)

@@ -95,6 +95,7 @@ export const sessionTransactions = {
       .deleteFrom("revocations")
       .where("expires_at", "<", nowMs - keptMs)
       .execute();
+    await db.deleteFrom("provider_sessions").where("jti", "=", session.jti).execute();
     await db
       .insertInto("revocations")
       .values(row)

@@ -5,6 +5,7 @@ declare module "../../../store/schema.ts" {
     signing_keys: SigningKeysTable;
     revocations: RevocationsTable;
     login_failures: LoginFailuresTable;
+    provider_sessions: ProviderSessionsTable;
   }
 }
 
@@ -29,6 +30,10 @@ export interface UsersTable {
   changed_at: number;
   removed_at: number | null;
   version: number;
+  /** Name of the identity provider that the user logs in by; null for a local user. */
+  provider: string | null;
+  /** The user's `sub` at the provider, unique among its users that are not removed. */
+  subject: string | null;
 }
 
 export interface ApiTokensTable {
@@ -74,4 +79,21 @@ export interface LoginFailuresTable {
   failures: number;
   blocked_until: number;
   last_failure_at: number;
+}
+
+export interface ProviderSessionsTable {
+  /** ID of the session token. */
+  jti: string;
+  user_id: string;
+  provider: string;
+  subject: string;
+  /** ID of the provider's session, if it has named one. */
+  sid: string | null;
+  refresh_token_sealed: Uint8Array;
+  began_at: number;
+  /** When the provider last confirmed it. */
+  checked_at: number;
+  /** A gateway is checking it until then. */
+  lease_until: number;
+  expires_at: number;
 }

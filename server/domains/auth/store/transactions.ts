@@ -1,6 +1,7 @@
 import { apiTokenTransactions } from "./api-tokens.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
+import { providerSessionTransactions } from "./provider-sessions.ts";
 import { sessionTransactions } from "./sessions.ts";
 import { userTransactions } from "./users.ts";
 
@@ -9,6 +10,7 @@ export const authTransactions = {
   ...apiTokenTransactions,
   ...authChangeTransactions,
   ...loginFailureTransactions,
+  ...providerSessionTransactions,
   ...sessionTransactions,
   ...userTransactions,
 };

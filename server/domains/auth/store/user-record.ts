@@ -13,6 +13,8 @@ export interface UserRecord {
   readonly grants: readonly Grant[] | null;
   readonly certificateNames: readonly string[];
   readonly hasPassword: boolean;
+  /** Name of the identity provider that the user logs in by; null for a local user. */
+  readonly provider: string | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
 }
@@ -42,7 +44,7 @@ export interface UserChange {
 export type UserRefusal =
   | {
       readonly ok: false;
-      readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" | "hasGrants";
+      readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" | "hasGrants" | "ofProvider";
     }
   | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
 
@@ -60,6 +62,7 @@ export function recordFromRow(row: UserRow): UserRecord {
     grants: row.grants === null ? null : JSON.parse(row.grants),
     certificateNames: JSON.parse(row.certificate_names),
     hasPassword: row.password_hash !== null,
+    provider: row.provider,
     createdAtMs: row.created_at,
     changedAtMs: row.changed_at,
   };

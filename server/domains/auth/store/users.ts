@@ -48,6 +48,9 @@ export const userTransactions = {
     if (row === undefined) {
       return { ok: false, why: "notFound" };
     }
+    if (row.provider !== null) {
+      return { ok: false, why: "ofProvider" };
+    }
     const { role, services, grants, certificateNames } = change;
     if (row.grants !== null && grants === undefined && (role !== undefined || services !== undefined)) {
       return { ok: false, why: "hasGrants" };
@@ -87,6 +90,9 @@ export const userTransactions = {
     if (row === undefined) {
       return { ok: false, why: "notFound" };
     }
+    if (row.provider !== null) {
+      return { ok: false, why: "ofProvider" };
+    }
     if (args.ifHash !== undefined && args.ifHash !== row.password_hash) {
       return { ok: false, why: "passwordChanged" };
     }
@@ -120,6 +126,9 @@ export const userTransactions = {
     if (await wouldEndAdmins(db, row, removed)) {
       return { ok: false, why: "lastAdmin" };
     }
+    if (dryRun !== true) {
+      await db.deleteFrom("provider_sessions").where("user_id", "=", row.id).execute();
+    }
     return writeUser(context, removed, dryRun);
   },
 
@@ -140,8 +149,54 @@ function userRow(db: Kysely<Schema>, name: string): Promise<UserRow | undefined>
   return users(db).where("name", "=", name).executeTakeFirst();
 }
 
-async function insertUser(context: TransactionContext, user: NewUser & DryRun): Promise<UserResult> {
+/** Returns the user of a provider with its current role. Creates it at its first login, with the first of the names that is free. */
+export async function upsertProviderUser(
+  context: TransactionContext,
+  user: {
+    readonly provider: string;
+    readonly subject: string;
+    readonly newUserId: string;
+    readonly names: readonly string[];
+    readonly role: string;
+  },
+): Promise<{ readonly id: string; readonly name: string }> {
+  const { db } = context;
+  const { provider, subject, role } = user;
+  const row = await users(db)
+    .where("provider", "=", provider)
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  if (row !== undefined) {
+    if (row.role !== role) {
+      await writeUser(context, { ...row, role });
+    }
+    return row;
+  }
+  const taken = await users(db).select("name").where("name", "in", user.names).execute();
+  const name = user.names.find((one) => !taken.some((other) => other.name === one));
+  if (name === undefined) {
+    throw new Error(`every name of the user ${subject} of ${provider} is taken`);
+  }
+  const created = {
+    id: user.newUserId,
+    name,
+    role,
+    services: null,
+    passwordHash: null,
+    certificateNames: [],
+  };
+  await insertUser(context, created, { provider, subject });
+  return created;
+}
+
+/** @param ofProvider where a user of an identity provider comes from */
+async function insertUser(
+  context: TransactionContext,
+  user: NewUser & DryRun,
+  ofProvider: Pick<UserRow, "provider" | "subject"> = { provider: null, subject: null },
+): Promise<UserResult> {
   const row: UserRow = {
+    ...ofProvider,
     id: user.id,
     name: user.name,
     role: user.role,

@@ -7,7 +7,7 @@ import type { Test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { AuthService, type LoginResponse } from "../../../../gen/services/auth/auth_pb.ts";
 import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
-import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
+import { type Auth, type AuthOptions, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
 import { knownMethods } from "../../../../server/gateway/method-rules.ts";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
@@ -95,12 +95,12 @@ export function freshAddress(): string {
 export async function startAuth(
   t: Test,
   store: Store,
-  config: { readonly tokenHours?: number; readonly audience?: string } = {},
+  config: Partial<AuthOptions["config"]> = {},
 ): Promise<AuthUnderTest> {
   const auth = await createAuth({
     store,
     masterKey,
-    config: { tokenHours: 12, audience: "hostplane", ...config },
+    config: { tokenHours: 12, audience: "hostplane", checkSeconds: 25, providers: [], ...config },
     serviceNames: ["proto.VGService"],
     methods: knownMethods(),
     accessOf: () => undefined,

@@ -59,7 +59,7 @@ export async function createAuthUnderTest(t: Test): Promise<Auth> {
   const auth = await createAuth({
     store: await openOwnStore(t),
     masterKey: masterKeyFromText(randomBytes(32).toString("base64"), "test"),
-    config: { tokenHours: 1, audience: "test" },
+    config: { tokenHours: 1, audience: "test", checkSeconds: 25, providers: [] },
     serviceNames: knownServices,
     methods: [],
     accessOf: () => undefined,

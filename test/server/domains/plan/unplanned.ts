@@ -2,6 +2,8 @@
 export const unplanned: Readonly<Record<string, string>> = {
   "services.auth.AuthService/Login":
     "it creates a token, and a plan would reveal whether the password is right",
+  "hostplane.v1.LoginService/FinishLogin": "it uses up the code of the login",
+  "hostplane.v1.LoginService/FinishDeviceLogin": "it uses up the code of the login",
   "hostplane.v1.UserService/ChangePassword":
     "a plan would reveal whether a password is right without counting as a failed login",
   "services.auth.AuthService/Logout": "it only ends the caller's own session",

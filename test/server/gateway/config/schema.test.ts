@@ -18,7 +18,7 @@ test("an empty configuration has every default", async (t) => {
     listen: [{ address: "127.0.0.1:8080", mode: 0o600 }],
     data: "./data",
     store: "sqlite",
-    auth: { tokenHours: 12, audience: "hostplane" },
+    auth: { tokenHours: 12, audience: "hostplane", checkSeconds: 25, providers: [] },
     log: { level: "info", format: "auto" },
     cors: { origins: [] },
     limits: {

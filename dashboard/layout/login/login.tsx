@@ -1,15 +1,20 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { describeError } from "../../client/describe-error.ts";
-import { isSandbox } from "../backend.ts";
-import { ErrorNote } from "../parts/error-note.tsx";
-import { TextField } from "../parts/form/text-field.tsx";
-import { Note } from "../parts/note.tsx";
-import { login } from "../session.ts";
-import { SandboxMark } from "./sandbox-mark.tsx";
+import { describeError } from "../../../client/describe-error.ts";
+import { isSandbox } from "../../backend.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/form/text-field.tsx";
+import { Note } from "../../parts/note.tsx";
+import { login } from "../../session.ts";
+import { SandboxMark } from "../sandbox-mark.tsx";
+import { ProviderButtons } from "./provider-buttons.tsx";
 
-/** Asks for a name and a password. `ended` is the error that ended the previous login, unless the user logged out. */
-export function Login({ ended }: { readonly ended: unknown }) {
+/**
+ * Asks for a name and a password, or for an identity provider.
+ * @param ended the error that ended the previous login, unless the user logged out
+ * @param failed the error of a login by an identity provider
+ */
+export function Login({ ended, failed }: { readonly ended: unknown; readonly failed: unknown }) {
   const username = useSignal("");
   const password = useSignal("");
   const error = useSignal<unknown>(undefined);
@@ -44,6 +49,7 @@ export function Login({ ended }: { readonly ended: unknown }) {
           </span>
         </Note>
       )}
+      {failed !== undefined && <ErrorNote error={failed} />}
       <form class="stack" onSubmit={submit}>
         <TextField label="User" value={username} autocomplete="username" required />
         <TextField
@@ -58,6 +64,7 @@ export function Login({ ended }: { readonly ended: unknown }) {
           {isBusy.value ? "Logging in …" : "Log in"}
         </button>
       </form>
+      <ProviderButtons />
       <p class="quiet">
         {isSandbox.value && (
           <>

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { authReasons } from "../reasons.ts";
+import type { SessionClaims } from "../sessions/session-token.ts";
+import type { Provider } from "./provider.ts";
+import type { ConfirmedLogin } from "./provider-connection.ts";
+import type { ProviderLogout } from "./provider-logout.ts";
+import { providerUserNames } from "./provider-user.ts";
+import { createSessionChecks, type SessionChecks, type SessionChecksOptions } from "./session-checks.ts";
+
+/** Options of `createProviderSessions`. */
+export interface ProviderSessionsOptions extends SessionChecksOptions {
+  /** Lifetime of a session. */
+  readonly lifetimeMs: number;
+}
+
+/** A session as the store opened it. */
+export type OpenedSession = SessionClaims & { readonly userName: string };
+
+/** Sessions of users of identity providers. */
+export interface ProviderSessions extends Pick<SessionChecks, "use" | "close"> {
+  /** @throws InfraError LOGIN_WITHOUT_ROLE, LOGIN_NOT_CHECKABLE */
+  open(provider: Provider, login: ConfirmedLogin): Promise<OpenedSession>;
+  /** Ends the sessions that a logout at the provider names. */
+  end(provider: string, logout: ProviderLogout): Promise<void>;
+}
+
+/** The clocks of a provider and the store may differ by this. */
+const clockDifferenceMs = 60_000;
+
+export function createProviderSessions(options: ProviderSessionsOptions): ProviderSessions {
+  const { store, seal, refreshState, lifetimeMs } = options;
+  const checks = createSessionChecks(options);
+  return {
+    use: checks.use,
+    close: checks.close,
+
+    async open(provider, { user, refreshToken }) {
+      const role = provider.roleOf(user.groups);
+      if (refreshToken === undefined) {
+        throw new InfraError(
+          authReasons.LOGIN_NOT_CHECKABLE,
+          `the identity provider ${provider.name} issued no refresh token: allow refresh tokens (offline_access) for this client`,
+        );
+      }
+      const sessionId = randomUUID();
+      const opened = await store.run("providerSessions.open", {
+        jti: sessionId,
+        provider: provider.name,
+        subject: user.subject,
+        sid: user.sid,
+        refreshTokenSealed: seal.seal(Buffer.from(refreshToken), sessionId),
+        newUserId: randomUUID(),
+        names: providerUserNames(user, provider.name),
+        role,
+        lifetimeMs,
+      });
+      if (!opened.ok) {
+        throw new Error("the user of a new session was removed at the same time");
+      }
+      await refreshState();
+      checks.noteOpened(sessionId, provider.name);
+      const { userId: accountId, userName, signingKeyId: keyId, issuedAtMs, expiresAtMs } = opened;
+      return { sessionId, accountId, userName, keyId, issuedAtMs, expiresAtMs, provider: provider.name };
+    },
+
+    async end(provider, { subject, sid, issuedAtMs }) {
+      // An old token must not end later logins.
+      const which = { provider, subject, sid, begunUntilMs: issuedAtMs + clockDifferenceMs };
+      if ((await store.run("providerSessions.end", which)) > 0) {
+        await refreshState();
+      }
+    },
+  };
+}

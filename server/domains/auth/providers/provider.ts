@@ -1,0 +1,85 @@
+import { createOnce } from "../../../../adapters/host/create-once.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { ProviderConfig } from "../../../config/provider-schema.ts";
+import type { CallerRole } from "../../../rpc/access/caller-role.ts";
+import { authReasons } from "../reasons.ts";
+import type { ProviderConnection } from "./provider-connection.ts";
+import { roleFromGroups } from "./role-from-groups.ts";
+
+/** An identity provider. */
+export interface Provider {
+  readonly name: string;
+  readonly title: string;
+  /** Returns the role of a member of these groups. @throws InfraError LOGIN_WITHOUT_ROLE */
+  roleOf(groups: readonly string[]): CallerRole;
+  /**
+   * Works with the provider. Its library is loaded at the first use.
+   * @throws InfraError LOGIN_PENDING, LOGIN_REFUSED, PROVIDER_UNAVAILABLE
+   */
+  use<T>(task: (connection: ProviderConnection) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Options of `createProvider`. */
+export interface ProviderOptions {
+  readonly config: ProviderConfig;
+  readonly clientSecret: string | undefined;
+  readonly ca: string | undefined;
+  /** URL at which browsers reach the gateway. */
+  readonly publicUrl: string;
+  /** Called with the first failure, and again only after the provider has answered. */
+  readonly onAway: (error: unknown) => void;
+}
+
+/** Returns the path of the page that the provider returns a browser to. */
+export function callbackPath(provider: string): string {
+  return `/oidc/${provider}/callback`;
+}
+
+export function createProvider(options: ProviderOptions): Provider {
+  const { config, clientSecret, ca, publicUrl, onAway } = options;
+  let isAway = false;
+  const loaded = createOnce(async () => {
+    const [{ createProviderConnection }, { errorFromProvider }] = await Promise.all([
+      import("./provider-connection.ts"),
+      import("./provider-error.ts"),
+    ]);
+    const redirectUrl = new URL(callbackPath(config.name), publicUrl).href;
+    const connection = createProviderConnection({ config, clientSecret, ca, redirectUrl });
+    return { connection, errorFromProvider };
+  });
+
+  return {
+    name: config.name,
+    title: config.title ?? config.name,
+    roleOf(groups) {
+      const role = roleFromGroups(config.roles, groups);
+      if (role === undefined) {
+        throw new InfraError(
+          authReasons.LOGIN_WITHOUT_ROLE,
+          `the identity provider ${config.name} confirmed the login, but none of the user's groups has a role on this gateway: ask an administrator for one`,
+        );
+      }
+      return role;
+    },
+    async use(task) {
+      const { connection, errorFromProvider } = await loaded.get();
+      try {
+        const result = await task(connection);
+        isAway = false;
+        return result;
+      } catch (thrown) {
+        const error = errorFromProvider(thrown, config.name);
+        if (hasReason(error, authReasons.PROVIDER_UNAVAILABLE) && !isAway) {
+          isAway = true;
+          onAway(error);
+        }
+        throw error;
+      }
+    },
+    async close() {
+      const created = await loaded.created()?.catch(() => undefined);
+      await created?.connection.close();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { Kysely } from "kysely";
+import type { Schema } from "../../../store/schema.ts";
+import type { TransactionContext } from "../../../store/transaction.ts";
+import { nextAuthVersion } from "./auth-version.ts";
+import { type OpenedSession, sessionTransactions } from "./sessions.ts";
+import { upsertProviderUser } from "./users.ts";
+
+/** A login that a provider has confirmed. */
+export interface NewProviderSession {
+  readonly jti: string;
+  readonly provider: string;
+  readonly subject: string;
+  readonly sid: string | undefined;
+  readonly refreshTokenSealed: Uint8Array;
+  /** ID of the user, if it is new. */
+  readonly newUserId: string;
+  /** Names of the user, if it is new: the first one that is free. */
+  readonly names: readonly string[];
+  readonly role: string;
+  readonly lifetimeMs: number;
+}
+
+/** Data for the token of the session, and its user. */
+export type OpenedProviderSession = OpenedSession & { readonly userId: string; readonly userName: string };
+
+/** Whether a session must be checked at its provider now. */
+export type SessionCheck =
+  /** The session is over. */
+  | { readonly state: "gone" }
+  /** It was checked recently. */
+  | { readonly state: "checked"; readonly agoMs: number }
+  /** Another gateway is checking it. */
+  | { readonly state: "busy" }
+  /** The caller must check it before the lease ends. */
+  | { readonly state: "due"; readonly subject: string; readonly refreshTokenSealed: Uint8Array };
+
+/** Sessions of users of identity providers, with the sealed refresh tokens by which they are checked. */
+export const providerSessionTransactions = {
+  /** Creates or updates the user, and opens a session. Removes the sessions that have expired. */
+  async "providerSessions.open"(
+    context: TransactionContext,
+    session: NewProviderSession,
+  ): Promise<OpenedProviderSession> {
+    const { db, nowMs } = context;
+    const user = await upsertProviderUser(context, session);
+    const opened = await sessionTransactions["sessions.open"](context, {
+      userId: user.id,
+      passwordHash: null,
+      lifetimeMs: session.lifetimeMs,
+    });
+    await db.deleteFrom("provider_sessions").where("expires_at", "<", nowMs).execute();
+    if (opened.ok) {
+      const row = {
+        jti: session.jti,
+        user_id: user.id,
+        provider: session.provider,
+        subject: session.subject,
+        sid: session.sid ?? null,
+        refresh_token_sealed: session.refreshTokenSealed,
+        began_at: nowMs,
+        checked_at: nowMs,
+        lease_until: 0,
+        expires_at: opened.expiresAtMs,
+      };
+      await db.insertInto("provider_sessions").values(row).execute();
+    }
+    return { ...opened, userId: user.id, userName: user.name };
+  },
+
+  /**
+   * Takes the lease on the check of a session, unless it was checked less than `freshMs` ago. Only one gateway may use a refresh
+   * token, because providers end a login whose old refresh token is used.
+   */
+  async "providerSessions.claim"(
+    { db, nowMs }: TransactionContext,
+    { jti, freshMs, leaseMs }: { jti: string; freshMs: number; leaseMs: number },
+  ): Promise<SessionCheck> {
+    const row = await db
+      .selectFrom("provider_sessions")
+      .selectAll()
+      .where("jti", "=", jti)
+      .where("expires_at", ">", nowMs)
+      .executeTakeFirst();
+    if (row === undefined) {
+      return { state: "gone" };
+    }
+    const agoMs = Math.max(nowMs - row.checked_at, 0);
+    if (agoMs < freshMs) {
+      return { state: "checked", agoMs };
+    }
+    if (row.lease_until > nowMs) {
+      return { state: "busy" };
+    }
+    await db
+      .updateTable("provider_sessions")
+      .set({ lease_until: nowMs + leaseMs })
+      .where("jti", "=", jti)
+      .execute();
+    return { state: "due", subject: row.subject, refreshTokenSealed: row.refresh_token_sealed };
+  },
+
+  /** Replaces the refresh token of a session. */
+  async "providerSessions.keepToken"(
+    { db }: TransactionContext,
+    { jti, refreshTokenSealed }: { jti: string; refreshTokenSealed: Uint8Array },
+  ): Promise<void> {
+    await db
+      .updateTable("provider_sessions")
+      .set({ refresh_token_sealed: refreshTokenSealed })
+      .where("jti", "=", jti)
+      .execute();
+  },
+
+  /**
+   * Ends the lease. After a check that succeeded, notes its time and the user's role.
+   * @returns whether the role has changed
+   */
+  async "providerSessions.release"(
+    context: TransactionContext,
+    { jti, role }: { jti: string; role: string | undefined },
+  ): Promise<boolean> {
+    const { db, nowMs } = context;
+    const checked = role === undefined ? {} : { checked_at: nowMs };
+    const row = await db
+      .updateTable("provider_sessions")
+      .set({ lease_until: 0, ...checked })
+      .where("jti", "=", jti)
+      .returning("user_id")
+      .executeTakeFirst();
+    if (row === undefined || role === undefined) {
+      return false;
+    }
+    const other = await db
+      .selectFrom("users")
+      .select("id")
+      .where("id", "=", row.user_id)
+      .where("role", "!=", role)
+      .where("removed_at", "is", null)
+      .executeTakeFirst();
+    if (other === undefined) {
+      return false;
+    }
+    const version = await nextAuthVersion(context);
+    await db
+      .updateTable("users")
+      .set({ role, changed_at: nowMs, version })
+      .where("id", "=", other.id)
+      .execute();
+    return true;
+  },
+
+  /**
+   * Ends sessions for good: one by its ID, or those of a provider's session or user that began until `begunUntilMs`.
+   * @returns how many were ended
+   */
+  async "providerSessions.end"(
+    context: TransactionContext,
+    which:
+      | { jti: string }
+      | { provider: string; sid: string | undefined; subject: string | undefined; begunUntilMs: number },
+  ): Promise<number> {
+    const sessions = await sessionsOf(context.db, which).execute();
+    for (const { jti, user_id: accountId, expires_at: expiresAtMs } of sessions) {
+      await sessionTransactions["sessions.revoke"](context, { jti, accountId, expiresAtMs });
+    }
+    return sessions.length;
+  },
+};
+
+function sessionsOf(
+  db: Kysely<Schema>,
+  which: Parameters<(typeof providerSessionTransactions)["providerSessions.end"]>[1],
+) {
+  const all = db.selectFrom("provider_sessions").selectAll();
+  if ("jti" in which) {
+    return all.where("jti", "=", which.jti);
+  }
+  const { provider, sid, subject, begunUntilMs } = which;
+  const ofProvider = all.where("provider", "=", provider).where("began_at", "<=", begunUntilMs);
+  const ofSid = sid === undefined ? ofProvider : ofProvider.where("sid", "=", sid);
+  return subject === undefined ? ofSid : ofSid.where("subject", "=", subject);
+}
