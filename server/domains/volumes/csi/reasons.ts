@@ -1,0 +1,36 @@
+import { defineReasons } from "../../../../adapters/host/define-reasons.ts";
+
+/** Reasons of the CSI driver, where the specification asks for a code that the reason of the same failure elsewhere does not have. */
+export const csiReasons = defineReasons({
+  CSI_DIFFERS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning:
+      "A volume or snapshot of this name exists, but with another size, source or device class; the message names the difference.",
+  },
+  CSI_PENDING: {
+    code: "ABORTED",
+    retryable: true,
+    meaning: "Another change or operation of the same volume is running; repeat the call.",
+  },
+  CSI_TOKEN: {
+    code: "ABORTED",
+    retryable: false,
+    meaning: "The starting token is not that of an earlier list; begin again without one.",
+  },
+  CSI_CAPACITY: {
+    code: "OUT_OF_RANGE",
+    retryable: false,
+    meaning: "No size within the capacity range is possible; the message names the limit.",
+  },
+  CSI_TOPOLOGY: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    meaning: "The volume must be accessible from other hosts, and this host cannot provide that.",
+  },
+  CSI_NOT_SUPPORTED: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The driver does not have the capability that the method needs.",
+  },
+});
