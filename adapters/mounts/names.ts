@@ -5,7 +5,7 @@ const maxPathBytes = 4095;
 const maxNameBytes = 255;
 const maxFlagsLength = 1024;
 
-/** Flags that a mount shows exactly as requested, so that they tell two mounts apart. */
+/** Flags that a mount shows exactly as requested, by which two mounts are compared. */
 export const comparedFlags: readonly string[] = [
   "dirsync",
   "noatime",

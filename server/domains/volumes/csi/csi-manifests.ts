@@ -13,7 +13,14 @@ const read: Partial<MethodRule> = { mutation: false, role: "viewer" };
 const readWithSecrets: Partial<MethodRule> = { mutation: false, role: "operator" };
 
 const { CSI_DIFFERS, CSI_PENDING, CSI_TOKEN, CSI_CAPACITY, CSI_TOPOLOGY, CSI_NOT_SUPPORTED } = csiReasons;
-const ofMounts: readonly Reason[] = [CSI_PENDING, ...Object.values(mountReasons)];
+const { MOUNT_DIFFERS, MOUNT_FOREIGN, FILE_SYSTEM_DIFFERS } = csiReasons;
+const ofMounts: readonly Reason[] = [
+  CSI_PENDING,
+  MOUNT_DIFFERS,
+  MOUNT_FOREIGN,
+  FILE_SYSTEM_DIFFERS,
+  ...Object.values(mountReasons),
+];
 
 /** The services of the CSI driver, and what their methods need. */
 export const csiManifests: readonly ServiceManifest[] = [

@@ -1,6 +1,9 @@
 import { defineReasons } from "../../../../adapters/host/define-reasons.ts";
 
-/** Reasons of the CSI driver, where the specification asks for a code that the reason of the same failure elsewhere does not have. */
+/**
+ * Reasons of the CSI driver: about mounts of volumes, and where the specification asks for a code that the reason of the same failure
+ * elsewhere does not have.
+ */
 export const csiReasons = defineReasons({
   CSI_DIFFERS: {
     code: "ALREADY_EXISTS",
@@ -27,6 +30,23 @@ export const csiReasons = defineReasons({
     code: "RESOURCE_EXHAUSTED",
     retryable: false,
     meaning: "The volume must be accessible from other hosts, and this host cannot provide that.",
+  },
+  MOUNT_DIFFERS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning:
+      "The volume is already mounted at this path, but with another file system, other flags, or another access.",
+  },
+  MOUNT_FOREIGN: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "Something else is mounted at this path; it is never unmounted or mounted over.",
+  },
+  FILE_SYSTEM_DIFFERS: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The volume contains something other than the requested file system; it is never formatted again.",
   },
   CSI_NOT_SUPPORTED: {
     code: "UNIMPLEMENTED",

@@ -13,6 +13,7 @@ import { assertResolved } from "../../device-class.ts";
 import { type Capability, parseCapability } from "../capability.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { csiReasons } from "../reasons.ts";
 import {
   assertAsRequested,
   isOfVolume,
@@ -125,11 +126,11 @@ function isPublished(
     if (isNode !== (capability.fileSystem === undefined)) {
       const what = isNode ? "a block device" : "a file system";
       const message = `the volume is published at ${path}, but as ${what}`;
-      throw new InfraError(mountReasons.MOUNT_DIFFERS, message, { resource });
+      throw new InfraError(csiReasons.MOUNT_DIFFERS, message, { resource });
     }
     if (isReadOnly(mounted) !== readOnly) {
       const message = `the volume is published at ${path}, but ${readOnly ? "writable" : "read-only"}`;
-      throw new InfraError(mountReasons.MOUNT_DIFFERS, message, { resource });
+      throw new InfraError(csiReasons.MOUNT_DIFFERS, message, { resource });
     }
     return true;
   }

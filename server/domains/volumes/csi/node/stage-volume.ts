@@ -4,7 +4,6 @@ import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf } from "../../../../../adapters/lvm/names.ts";
 import type { DeviceContent, FileSystemType, MountStep } from "../../../../../adapters/mounts/adapter.ts";
 import { assertTargetPath } from "../../../../../adapters/mounts/names.ts";
-import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { NodeStageVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
 import type { Mutation, MutationStep } from "../../../../operations/mutation.ts";
@@ -14,6 +13,7 @@ import { assertNobodysWork } from "../../protection.ts";
 import { type Capability, parseCapability } from "../capability.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { csiReasons } from "../reasons.ts";
 import { assertAsRequested, mountStepOf, ownMountsAt } from "./volume-mounts.ts";
 
 /** A volume to stage. */
@@ -148,7 +148,7 @@ function usableContent(
   }
   if (type === undefined && readOnly) {
     throw new InfraError(
-      mountReasons.FILE_SYSTEM_DIFFERS,
+      csiReasons.FILE_SYSTEM_DIFFERS,
       `volume ${id} is empty, and cannot be formatted because the access is read-only`,
       { resource },
     );
@@ -157,7 +157,7 @@ function usableContent(
     return type;
   }
   throw new InfraError(
-    mountReasons.FILE_SYSTEM_DIFFERS,
+    csiReasons.FILE_SYSTEM_DIFFERS,
     `volume ${id} contains ${type}, requested is ${requested ?? "ext4 or xfs"}`,
     { resource },
   );

@@ -2,10 +2,10 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume } from "../../../../../adapters/lvm/adapter.ts";
 import type { DeviceNumber, Mount, MountAdapter, MountStep } from "../../../../../adapters/mounts/adapter.ts";
 import { comparedFlags } from "../../../../../adapters/mounts/names.ts";
-import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { MutationStep } from "../../../../operations/mutation.ts";
 import type { Capability } from "../capability.ts";
 import type { CsiVolume } from "../csi-volume.ts";
+import { csiReasons } from "../reasons.ts";
 
 /** Reports whether a mount is that of the volume's file system, or of its device node. */
 export function isOfVolume(mount: Mount, { device }: Pick<LogicalVolume, "device">): boolean {
@@ -36,7 +36,7 @@ export function ownMountsAt(
   const foreign = all.find((mount) => found === undefined || !isOfVolume(mount, found.volume));
   if (foreign !== undefined) {
     throw new InfraError(
-      mountReasons.MOUNT_FOREIGN,
+      csiReasons.MOUNT_FOREIGN,
       `${path} is a mount of ${foreign.source} (${foreign.fileSystem}), not of this volume`,
       { resource },
     );
@@ -66,7 +66,7 @@ export function assertAsRequested(
           : `its flags are ${actual.join(", ") || "none"}, requested are ${requested.join(", ") || "none"}`;
   if (difference !== undefined) {
     throw new InfraError(
-      mountReasons.MOUNT_DIFFERS,
+      csiReasons.MOUNT_DIFFERS,
       `the volume is mounted at ${mount.path}, but ${difference}`,
       { resource },
     );
