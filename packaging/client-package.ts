@@ -6,8 +6,8 @@ import { packDirectory } from "./pack-directory.ts";
 import { dateFiles } from "./source-date.ts";
 import { clientPackages } from "./write-bills.ts";
 
-/** Generated code that no client imports: the protocol of today's lvmd, reflection, and the fleet. */
-const leftOut = ["lvmd", "grpc/reflection", "hostplane/v1/fleet_pb.js", "hostplane/v1/fleet_pb.d.ts"];
+/** Generated code that no client imports: the protocols of today's lvmd and of CSI, reflection, and the fleet. */
+const leftOut = ["csi", "lvmd", "grpc/reflection", "hostplane/v1/fleet_pb.js", "hostplane/v1/fleet_pb.d.ts"];
 
 /**
  * Packs the TypeScript client with the generated code that it uses, from dist/. It is imported as `hostplane/client`, so this is

@@ -10,11 +10,12 @@ import type { Snapshot } from "../../adapters/host/snapshot.ts";
  */
 export async function checkTwice<State, Result>(
   snapshot: Snapshot<State>,
-  check: (snapshot: Snapshot<State>) => Result,
+  check: (snapshot: Snapshot<State>) => Result | Promise<Result>,
   options: { readonly refresh: () => Promise<Snapshot<State>>; readonly finalBelowMs: number },
 ): Promise<Result> {
   try {
-    return check(snapshot);
+    // Awaited here, so that a rejection is caught.
+    return (await check(snapshot)) as Result;
   } catch (error) {
     if (!(error instanceof InfraError) || performance.now() - snapshot.readAtMs < options.finalBelowMs) {
       throw error;

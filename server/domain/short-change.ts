@@ -40,6 +40,18 @@ export interface ShortChange<Request, Spec, State> {
   preflight?(spec: Spec, state: State): void;
 }
 
+/** A short change whose request names its resource in a way that only the state explains, or that checks more than the state. */
+export interface LocatedChange<Request, Spec, State>
+  extends Omit<ShortChange<Request, Spec, State>, "check"> {
+  /**
+   * Adds to the spec what the state says about the resource, before the change is queued.
+   * @throws InfraError
+   */
+  locate(spec: Spec, state: State): Spec;
+  /** As `ShortChange.check`; it may also read what the state does not contain. @throws InfraError */
+  check(spec: Spec, state: State): Mutation | Promise<Mutation>;
+}
+
 /** A system whose state is observed, as short changes use it. */
 export interface ChangedSystem<State> {
   read(): Promise<Snapshot<State>>;
@@ -59,7 +71,7 @@ export interface ShortChangesOptions<State> {
  * @param respond builds the response once the change is made. A state that cannot be read any more must not fail it.
  */
 export type CreateChange<State> = <Request, Spec, Response>(
-  change: ShortChange<Request, Spec, State>,
+  change: ShortChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
   respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
 ) => Change<Request, Promise<Response>, ChangeRequester>;
 
@@ -77,38 +89,53 @@ export function createShortChanges<State>(options: ShortChangesOptions<State>): 
     }
   }
 
-  return ({ parse, targetOf, check, preflight }, respond) => ({
-    async plan(request, requester): Promise<PlannedMutation> {
-      const spec = parse(request, requester);
-      const { value: state } = await system.refresh(requester.signal);
-      await assertFree(targetOf(spec));
-      const mutation = check(spec, state);
-      if (mutation.steps.length > 0) {
-        preflight?.(spec, state);
-      }
-      return mutation;
-    },
-    async run(request, requester) {
-      const spec = parse(request, requester);
-      const target = targetOf(spec);
-      requester.noteResource(target.resource);
-      const checkNow = async () => {
-        // Before the state is read, so that the checks see the results of those commands.
-        await system.settled?.();
-        requester.signal.throwIfAborted();
-        await assertFree(target);
-        const refresh = () => system.refresh();
-        const { appliedPlan } = requester;
-        const snapshot = await (appliedPlan === undefined ? system.read() : refresh());
-        const mutation = await checkTwice(snapshot, ({ value }) => check(spec, value), {
-          refresh,
-          finalBelowMs: 0,
-        });
-        appliedPlan?.assertSame(mutation);
+  return <Request, Spec, Response>(
+    change: ShortChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
+    respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
+  ): Change<Request, Promise<Response>, ChangeRequester> => {
+    const { parse, targetOf, preflight } = change;
+    const locate = "locate" in change ? change.locate : undefined;
+    const refresh = () => system.refresh();
+
+    async function located(spec: Spec): Promise<Spec> {
+      return locate === undefined
+        ? spec
+        : checkTwice(await system.read(), ({ value }) => locate(spec, value), { refresh, finalBelowMs: 0 });
+    }
+
+    return {
+      async plan(request, requester): Promise<PlannedMutation> {
+        const parsed = parse(request, requester);
+        const { value: state } = await system.refresh(requester.signal);
+        const spec = locate === undefined ? parsed : locate(parsed, state);
+        await assertFree(targetOf(spec));
+        const mutation = await change.check(spec, state);
+        if (mutation.steps.length > 0) {
+          preflight?.(spec, state);
+        }
         return mutation;
-      };
-      const queue = target.queue ?? target.resource;
-      return respond(spec, await runner.run(queue, checkNow, requester.signal));
-    },
-  });
+      },
+      async run(request, requester) {
+        const spec = await located(parse(request, requester));
+        const target = targetOf(spec);
+        requester.noteResource(target.resource);
+        const checkNow = async () => {
+          // Before the state is read, so that the checks see the results of those commands.
+          await system.settled?.();
+          requester.signal.throwIfAborted();
+          await assertFree(target);
+          const { appliedPlan } = requester;
+          const snapshot = await (appliedPlan === undefined ? system.read() : refresh());
+          const mutation = await checkTwice(snapshot, ({ value }) => change.check(spec, value), {
+            refresh,
+            finalBelowMs: 0,
+          });
+          appliedPlan?.assertSame(mutation);
+          return mutation;
+        };
+        const queue = target.queue ?? target.resource;
+        return respond(spec, await runner.run(queue, checkNow, requester.signal));
+      },
+    };
+  };
 }

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { factsOfFile, generatedFiles, readLedger } from "./ledger.ts";
 
 /** Packages of the gateway itself and of public protocols, which are not part of the five APIs. */
-const otherPackages = /^(google|grpc|hostplane)\./;
+const otherPackages = /^(csi|google|grpc|hostplane)\./;
 
 const files = (await generatedFiles()).filter((file) => !otherPackages.test(file.proto.package));
 const facts = new Set(files.flatMap(factsOfFile));

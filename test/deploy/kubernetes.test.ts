@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { csiSchema } from "../../server/domains/volumes/csi/csi-schema.ts";
 import { configSchema } from "../../server/gateway/config/schema.ts";
 import { otherVariables } from "../../server/gateway/config/settings.ts";
 import { root } from "../server/cli/run-hostplane.ts";
@@ -64,5 +65,35 @@ test("the pod is confined, and its probes need no login", async (t) => {
   const text = JSON.stringify(find("StatefulSet"));
   for (const [name] of text.matchAll(/HOSTPLANE_\w+/g)) {
     t.ok(otherVariables.includes(name) || name === "HOSTPLANE_LOG_FORMAT", name);
+  }
+});
+
+test("the sidecars of the CSI driver use the driver's name and socket, and its account", async (t) => {
+  const csi = read("csi.yaml");
+  const { driverName } = csiSchema.parse({});
+  const named = csi.find(({ kind }) => kind === "CSIDriver");
+  t.match(named, { metadata: { name: driverName }, spec: { attachRequired: false, storageCapacity: true } });
+  t.match(
+    csi.find(({ kind }) => kind === "StorageClass"),
+    { provisioner: driverName, volumeBindingMode: "WaitForFirstConsumer" },
+  );
+  const socket = `/var/lib/kubelet/plugins/${driverName}`;
+  t.match(
+    csi.find(({ kind }) => kind === "DaemonSet"),
+    {
+      spec: {
+        template: {
+          spec: {
+            serviceAccountName: "hostplane-csi",
+            volumes: [{ name: "socket", hostPath: { path: socket } }, { name: "registration" }],
+          },
+        },
+      },
+    },
+  );
+  t.match(JSON.stringify(csi), `--kubelet-registration-path=${socket}/csi.sock`);
+  for (const { kind, metadata } of csi.filter((each) => "roleRef" in each)) {
+    const role = kind.replace("Binding", "");
+    t.ok(csi.some((each) => each.kind === role && each.metadata.name === metadata.name));
   }
 });

@@ -33,7 +33,7 @@ async function analyze(systemdRoot: string, dropIn: string | undefined, ...args:
   return start(["systemd-analyze", ...args, "hostplane.service"], { env }).ended;
 }
 
-test("there is a drop-in for each domain, and one for credentials", async (t) => {
+test("there is a drop-in for each domain, one for the CSI driver, and one for credentials", async (t) => {
   const domains = ["clusters", "hypervisors", "pods", "storage", "volumes"];
   t.same(
     domains.filter((each) => each in configSchema.shape),
@@ -41,7 +41,7 @@ test("there is a drop-in for each domain, and one for credentials", async (t) =>
   );
   t.same(
     dropIns.toSorted(),
-    [...domains, "credentials"].toSorted().map((name) => `${name}.conf`),
+    [...domains, "credentials", "csi"].toSorted().map((name) => `${name}.conf`),
   );
 });
 
@@ -58,7 +58,7 @@ test("systemd accepts the unit with each drop-in, with its commented settings en
 test("the exposure score of systemd stays low", { skip }, async (t) => {
   const installed = t.testdir();
   for (const dropIn of [undefined, ...dropIns]) {
-    const tenths = dropIn === "volumes.conf" ? 30 : 20;
+    const tenths = { "volumes.conf": 30, "csi.conf": 40 }[dropIn ?? ""] ?? 20;
     const args = ["security", "--offline=true", `--threshold=${tenths}`];
     const { code, stdout, stderr } = await analyze(installed, dropIn, ...args);
     t.equal(code, 0, `${dropIn}: ${(stdout + stderr).slice(-200)}`);
@@ -75,9 +75,9 @@ test("every variable that the units set exists", async (t) => {
   );
 });
 
-test("running tools are not killed, and only LVM has root", async (t) => {
+test("running tools are not killed, and only LVM and mounts have root", async (t) => {
   t.match(unit, /^KillMode=process$/m);
   t.match(unit, /^CapabilityBoundingSet=$/m);
   const withRoot = dropIns.filter((dropIn) => /^(User=root|CapabilityBoundingSet=.+)$/m.test(textOf(dropIn)));
-  t.same(withRoot, ["volumes.conf"]);
+  t.same(withRoot.toSorted(), ["csi.conf", "volumes.conf"]);
 });

@@ -13,6 +13,9 @@ const { path: grpcurl, skip } = await goTool("github.com/fullstorydev/grpcurl/cm
 
 const listed = [
   "cnct.kaas.api.Cluster",
+  "csi.v1.Controller",
+  "csi.v1.Identity",
+  "csi.v1.Node",
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",

@@ -1,4 +1,5 @@
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
+import { mountReasons } from "../../../adapters/mounts/reasons.ts";
 import { reasonsOfBackups } from "../../backups/call-reasons.ts";
 import {
   type CallReasons,
@@ -8,11 +9,12 @@ import {
 } from "../../domain/call-reasons.ts";
 import { reasonsOfLvmVolumes } from "../../lvm/call-reasons.ts";
 import { lvmBackupReasons } from "../../lvm/reasons.ts";
+import { csiReasons } from "./csi/reasons.ts";
 import { volumeReasons } from "./reasons.ts";
 
 /** Reasons for which the calls of volumes fail. */
 export const volumeCallReasons: CallReasons = {
-  tables: [volumeReasons, lvmReasons, lvmBackupReasons],
+  tables: [volumeReasons, lvmReasons, lvmBackupReasons, mountReasons, csiReasons],
   every: [
     ...reasonsOfSystems,
     ...reasonsOfTools,

@@ -5,6 +5,7 @@ import { backupSchema } from "../../config/backup-schema.ts";
 import type { ConfigOf } from "../../config/config-of.ts";
 import { lvmSchema } from "../../config/lvm-schema.ts";
 import { assertByAdapter, assertOneDefault, assertUnique } from "../../config/schema-rules.ts";
+import { csiSchema } from "./csi/csi-schema.ts";
 
 const lvmName = "an LVM name";
 
@@ -125,8 +126,16 @@ export const volumesSchema = z
     backup: backupSchema.exactOptional().meta({
       description: "Backups of volumes, and restores. Off if absent; `backup: {}` is enough to turn them on.",
     }),
+    csi: csiSchema.exactOptional().meta({
+      description:
+        "The CSI driver (`csi.v1.Identity`, `Controller` and `Node`). Off if absent; `csi: {}` is enough to turn it on.",
+    }),
   })
-  .superRefine(({ deviceClasses, backup, lvm: { activation } }, context) => {
+  .superRefine(({ deviceClasses, backup, csi, lvm: { activation } }, context) => {
+    if (activation === "none" && csi !== undefined) {
+      const message = "expected only with lvm.activation: auto, because volumes are mounted";
+      context.addIssue({ code: "custom", path: ["csi"], message });
+    }
     if (activation === "none" && backup !== undefined) {
       const message =
         "expected only with lvm.activation: auto, because backups read the volume's block device";

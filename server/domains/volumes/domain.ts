@@ -5,6 +5,7 @@ import { defineDomain } from "../../domain/define-domain.ts";
 import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { volumeCallReasons } from "./call-reasons.ts";
 import { volumesSchema } from "./config.ts";
+import { csiManifests } from "./csi/csi-manifests.ts";
 import { volumeResourceTypes } from "./monitoring/resource-types.ts";
 import { shownLvServices, shownVgServices } from "./shown-services.ts";
 import type { VolumeSystem } from "./system/system.ts";
@@ -16,6 +17,7 @@ export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, Volum
     { service: LVService, shown: shownLvServices },
     { service: VGService, shown: shownVgServices, rules: { Watch: { repeatable: true } } },
     { service: VolumeService },
+    ...csiManifests,
   ],
   resourceTypes: [volumeResourceTypes],
   isHostBound: true,

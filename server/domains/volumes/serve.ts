@@ -9,6 +9,7 @@ import { volumeBackupFacts } from "./backups/backup-facts.ts";
 import { createVolumeBackups } from "./backups/volume-backups.ts";
 import { createLvChanges } from "./changes/lv-changes.ts";
 import { createVolumeChanges } from "./changes/volume-changes.ts";
+import { serveCsi } from "./csi/serve-csi.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
 import { createLvmBackend } from "./monitoring/backend.ts";
@@ -32,6 +33,7 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
   const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm, keySeal });
   const changes = createLvChanges(createVolumeChanges({ ...context, ...system, lvm, volumes }), backups);
   const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm });
+  const csi = serveCsi(system, { lvm, volumes }, context);
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);
   return {
@@ -39,8 +41,9 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
       createLvService(changes),
       createVgService(volumes),
       createVolumeService(volumes, serviceChanges),
+      ...csi.registrations,
     ],
-    planners: [plannersOf(LVService, changes), plannersOf(VolumeService, serviceChanges)],
+    planners: [plannersOf(LVService, changes), plannersOf(VolumeService, serviceChanges), ...csi.planners],
     access: createVolumeAccess(volumes),
     inventory: [createVolumeResources(system.lvm, system.deviceClasses)],
     figures: [createDeviceClassFigures(system.lvm, system.deviceClasses)],

@@ -3,4 +3,5 @@ export const volumeServices: readonly string[] = [
   "proto.VGService",
   "proto.LVService",
   "hostplane.v1.VolumeService",
+  "csi.v1.Controller",
 ];

@@ -40,6 +40,15 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "proto.Backup.name": "monday",
   "proto.Backup.volume_handle": volume,
 
+  "csi.v1.CreateVolumeRequest.name": "orders",
+  "csi.v1.CreateVolumeRequest.volume_capabilities": fromFields,
+  "csi.v1.CreateVolumeRequest.capacity_range": fromFields,
+  "csi.v1.CapacityRange.required_bytes": "1073741824",
+  "csi.v1.VolumeCapability.mount": fromFields,
+  "csi.v1.VolumeCapability.access_mode": fromFields,
+  "csi.v1.VolumeCapability.MountVolume.fs_type": "ext4",
+  "csi.v1.VolumeCapability.AccessMode.mode": "SINGLE_NODE_WRITER",
+
   "services.auth.LoginRequest.username": "admin",
   "services.auth.LoginRequest.password": "correct horse battery",
   "services.auth.CheckTokenRequest.token": "the token to check",

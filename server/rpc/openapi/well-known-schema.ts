@@ -8,6 +8,8 @@ const forms: Readonly<Record<string, JsonObject>> = {
     pattern: "^-?[0-9]{1,12}(\\.[0-9]{1,9})?s$",
     examples: ["1.5s"],
   },
+  "google.protobuf.BoolValue": { type: "boolean" },
+  "google.protobuf.Int64Value": { type: "string", pattern: "^-?[0-9]{1,19}$" },
   "google.protobuf.Struct": { type: "object", additionalProperties: true },
   "google.protobuf.Any": {
     type: "object",

@@ -2,6 +2,7 @@ import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { SetVolumeTagsRequest } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import type { ShortChange } from "../../../domain/short-change.ts";
+import { reservedTagStart } from "../../../lvm/operation-marks.ts";
 import { assertWhole } from "../../../lvm/volume-refusals.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { assertNobodysWork } from "../protection.ts";
@@ -42,7 +43,9 @@ export function createSetVolumeTags(
       const volume = requireVolume(resolved, state, name);
       assertNobodysWork(volume);
       const addTags = [...new Set(tags)].filter((tag) => !volume.tags.includes(tag));
-      const removeTags = volume.tags.filter((tag) => !tags.includes(tag));
+      const removeTags = volume.tags.filter(
+        (tag) => !tags.includes(tag) && !tag.startsWith(reservedTagStart),
+      );
       const isSame = addTags.length === 0 && removeTags.length === 0;
       const step = { kind: "changeTags", volumeGroupName: group.name, name, addTags, removeTags } as const;
       const place = `${group.name}/${name}`;

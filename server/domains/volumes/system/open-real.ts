@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { createLvm } from "../../../../adapters/lvm/lvm.ts";
+import { createMounts } from "../../../../adapters/mounts/mounts.ts";
 import type { Environment } from "../../../domain/define-domain.ts";
 import type { VolumesConfig } from "../config.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -12,7 +13,8 @@ export async function openRealVolumes(
   const { deviceClasses, lvcreateOptionClasses, protect, lowSpacePercent, backup } = config;
   const { dataDirectory, host, tools, onToolEnd } = environment;
   const lvm = createLvm({ ...config.lvm, ...tools, onToolEnd });
-  const system = { lvm, deviceClasses, lvcreateOptionClasses, protect, lowSpacePercent };
+  const csi = config.csi && { mounts: createMounts({ ...tools, onToolEnd }), settings: config.csi };
+  const system = { lvm, deviceClasses, lvcreateOptionClasses, protect, lowSpacePercent, csi };
   if (backup === undefined) {
     return { ...system, close: () => lvm.close() };
   }

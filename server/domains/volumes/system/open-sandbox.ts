@@ -1,9 +1,13 @@
-import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import type { LvmAdapter, LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import { devicePathOf } from "../../../../adapters/lvm/names.ts";
 import { createLvmSandbox, quietVolumeGroups } from "../../../../adapters/lvm/sandbox.ts";
+import type { MountAdapter } from "../../../../adapters/mounts/adapter.ts";
+import { createMountsSandbox } from "../../../../adapters/mounts/sandbox.ts";
 import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
 import { createStepFaults } from "../../../../adapters/sandbox/step-faults.ts";
 import type { DemoWorld } from "../../../domain/demo-world.ts";
 import type { BackupSettings } from "../backups/backup-settings.ts";
+import type { CsiSettings } from "../csi/csi-parts.ts";
 import type { DeviceClass } from "../device-class.ts";
 import { createOpenSnapshots, createVolumeWorld, unreadableVolume } from "./sandbox-world.ts";
 import type { VolumeSystem } from "./system.ts";
@@ -24,6 +28,16 @@ const sandboxBackups: BackupSettings = {
   minimumAgeHours: 0,
 };
 
+/** A directory that exists in memory, with `staging` and `pods` in it. */
+const sandboxRoot = "/sandbox/csi";
+
+/** Settings for trying the CSI driver. */
+const sandboxCsi: CsiSettings = {
+  driverName: "lvm.csi.hostplane",
+  roots: [sandboxRoot],
+  expansion: "controller",
+};
+
 /** How fast backups of the demo world are: the largest one takes five minutes. */
 const backupBytesPerMs = (4 * 2 ** 30) / 1_000;
 
@@ -39,8 +53,20 @@ export function openSandboxVolumes(world?: DemoWorld): VolumeSystem {
     protect: [],
     lowSpacePercent: 10,
     backup: { restic, settings: sandboxBackups },
+    csi: { mounts: openMounts(lvm), settings: sandboxCsi },
     close: async () => void (await Promise.all([lvm.close(), restic.close()])),
   };
+}
+
+/** Mounts of the sandbox's volumes, whose devices are those of its LVM. */
+function openMounts(lvm: LvmAdapter): MountAdapter {
+  return createMountsSandbox({
+    directories: [`${sandboxRoot}/staging`, `${sandboxRoot}/pods`],
+    numberOf: async (device) =>
+      (await lvm.read()).value.volumes.find(
+        ({ volumeGroupName, name }) => devicePathOf(volumeGroupName, name) === device,
+      )?.device,
+  });
 }
 
 function openQuiet() {

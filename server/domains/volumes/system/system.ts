@@ -1,6 +1,8 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import type { MountAdapter } from "../../../../adapters/mounts/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import type { BackupSettings } from "../backups/backup-settings.ts";
+import type { CsiSettings } from "../csi/csi-parts.ts";
 import type { DeviceClass, LvcreateOptionClass } from "../device-class.ts";
 
 /** The systems behind the volumes domain. */
@@ -14,5 +16,7 @@ export interface VolumeSystem {
   readonly lowSpacePercent: number;
   /** Undefined where backups are off. */
   readonly backup?: { readonly restic: ResticAdapter; readonly settings: BackupSettings } | undefined;
+  /** Undefined where the CSI driver is off. */
+  readonly csi?: { readonly mounts: MountAdapter; readonly settings: CsiSettings } | undefined;
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
 import { operationOf } from "../../../lvm/operation-marks.ts";
+import { csiMarksOf } from "../csi/csi-marks.ts";
 
 /** Who created and manages a volume. */
 export type VolumeOwner = "topolvm" | "csi" | "hostplane";
@@ -16,6 +17,9 @@ const csiName = new RegExp(`^pvc-${uuid}$`);
 export function ownerOf({ name, tags }: Pick<LogicalVolume, "name" | "tags">): VolumeOwner | undefined {
   if (operationOf({ tags }) !== undefined) {
     return "hostplane";
+  }
+  if (csiMarksOf({ tags }) !== undefined) {
+    return "csi";
   }
   if (topolvmName.test(name)) {
     return "topolvm";

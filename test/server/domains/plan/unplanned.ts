@@ -1,5 +1,8 @@
 /** Mutations without a plan, with the reason. */
 export const unplanned: Readonly<Record<string, string>> = {
+  "csi.v1.Controller/ControllerPublishVolume": "the driver does not support it",
+  "csi.v1.Controller/ControllerUnpublishVolume": "the driver does not support it",
+  "csi.v1.Controller/ControllerModifyVolume": "the driver does not support it",
   "services.auth.AuthService/Login":
     "it creates a token, and a plan would reveal whether the password is right",
   "hostplane.v1.LoginService/FinishLogin": "it uses up the code of the login",

@@ -1,0 +1,173 @@
+import { constants } from "node:fs";
+import { open, readFile, readlink, stat, statfs } from "node:fs/promises";
+import { posix } from "node:path";
+import { InfraError } from "../host/infra-error.ts";
+import { createLimiter } from "../host/limiter.ts";
+import { run } from "../host/process/run.ts";
+import type { ToolEnd } from "../host/process/tool-result.ts";
+import { hostReasons } from "../host/reasons.ts";
+import type { DeviceContent, DeviceNumber, Mount, MountAdapter, MountStep } from "./adapter.ts";
+import { commandOf } from "./commands.ts";
+import { errorFromMountStep } from "./errors.ts";
+import { findHostNamespace, type HostNamespace } from "./host-namespace.ts";
+import { createTarget, removeTarget, targetKindOf } from "./host-path.ts";
+import { inspectMounts } from "./inspect.ts";
+import { type ListedMount, parseMountInfo } from "./parse-mount-info.ts";
+import { mountReasons } from "./reasons.ts";
+
+export interface MountsOptions {
+  readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+  /** Time after which blkid is stopped; 30,000 by default. */
+  readonly readTimeoutMs?: number;
+  /** Maximum number of commands that run at once; 4 by default. */
+  readonly maxRunning?: number;
+  /** Maximum number of commands that wait for a slot; 256 by default. */
+  readonly maxWaiting?: number;
+}
+
+/** Creates the adapter for the mounts of this host. */
+export function createMounts(options: MountsOptions = {}): MountAdapter {
+  const { readTimeoutMs = 30_000, maxRunning = 4, maxWaiting = 256, onToolEnd } = options;
+  const limiter = createLimiter({ what: "commands for mounts", maxRunning, maxWaiting });
+  let found: Promise<HostNamespace> | undefined;
+
+  function namespace(): Promise<HostNamespace> {
+    found ??= findHostNamespace().catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  }
+
+  async function mounts(): Promise<readonly Mount[]> {
+    const { root, mountInfoPath } = await namespace();
+    const listed = parseMountInfo(await readFile(mountInfoPath, "utf8"));
+    return Promise.all(listed.map((mount) => withNode(mount, root)));
+  }
+
+  async function content(device: string): Promise<DeviceContent> {
+    const { root, argvOf } = await namespace();
+    // Without its cache, which would be read first and might be older.
+    const argv = argvOf("blkid", ["--probe", "--output", "export", "--", device]);
+    const { exitCode, stdout, stderr } = await limiter.run(() =>
+      run(argv, { kind: "read", timeoutMs: readTimeoutMs, onToolEnd }),
+    );
+    // 2: nothing found. 8: several types, which is not empty either.
+    if (exitCode !== 0 && exitCode !== 2 && exitCode !== 8) {
+      throw new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be read: ${stderr.trim()}`);
+    }
+    const type = /^(?:TYPE|PTTYPE)=(.*)$/m.exec(stdout)?.[1];
+    return {
+      type: exitCode === 2 ? undefined : (type ?? "several signatures"),
+      busy: await isBusy(root, device),
+    };
+  }
+
+  async function runCommand(step: MountStep): Promise<void> {
+    const { argvOf } = await namespace();
+    const [program, ...args] = commandOf(step);
+    const argv = argvOf(program, args);
+    const result = await limiter.run(() => run(argv, { kind: "mutate", onToolEnd }));
+    const error = errorFromMountStep(step, result);
+    if (error !== undefined) {
+      throw error;
+    }
+  }
+
+  /**
+   * Checks that a mount is where it was requested. The path was checked before, but mount(8) follows it once more.
+   * @throws InfraError MOUNT_MISSING
+   */
+  async function assertMounted(path: string): Promise<void> {
+    if (!(await mounts()).some((mount) => mount.path === path)) {
+      throw new InfraError(
+        mountReasons.MOUNT_MISSING,
+        `${path} was mounted, but something replaced a directory on the way: see the mounts of the host`,
+        { effect: "possible" },
+      );
+    }
+  }
+
+  return {
+    kind: "real",
+    mounts,
+    content,
+    async targetKind(path, field) {
+      const { root } = await namespace();
+      return targetKindOf({ root, path, field });
+    },
+    async use(path) {
+      const { root } = await namespace();
+      try {
+        const facts = await statfs(root + path, { bigint: true });
+        return {
+          totalBytes: facts.blocks * facts.bsize,
+          usedBytes: (facts.blocks - facts.bfree) * facts.bsize,
+          availableBytes: facts.bavail * facts.bsize,
+          totalInodes: facts.files,
+          usedInodes: facts.files - facts.ffree,
+          availableInodes: facts.ffree,
+        };
+      } catch (cause) {
+        const words = cause instanceof Error ? cause.message : String(cause);
+        throw new InfraError(hostReasons.TOOL_FAILED, `${path} cannot be read: ${words}`, { cause });
+      }
+    },
+    commandOf,
+    async run(step) {
+      const { root } = await namespace();
+      switch (step.kind) {
+        case "createDirectory":
+        case "createFile":
+          await createTarget(
+            { root, path: step.path, field: "target_path" },
+            step.kind === "createFile" ? "file" : "directory",
+          );
+          break;
+        case "removeTarget":
+          await removeTarget({ root, path: step.path, field: "target_path" });
+          break;
+        case "mount":
+        case "bind":
+          await runCommand(step);
+          await assertMounted(step.path);
+          break;
+        default:
+          await runCommand(step);
+      }
+    },
+    inspect: (roots) => inspectMounts(namespace, roots),
+  };
+}
+
+/** A mount whose root is a file may be that of a device node. */
+async function withNode(mount: ListedMount, root: string): Promise<Mount> {
+  const { root: _, ...rest } = mount;
+  const isNode = mount.fileSystem === "devtmpfs" && mount.root !== "/";
+  const facts = isNode ? await stat(root + mount.path, { bigint: true }).catch(() => undefined) : undefined;
+  return { ...rest, node: facts?.isBlockDevice() === true ? numberFrom(facts.rdev) : undefined };
+}
+
+/** Unpacks major and minor, as makedev(3) packs them. */
+function numberFrom(rdev: bigint): DeviceNumber {
+  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
+  const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
+  return { major: Number(major), minor: Number(minor) };
+}
+
+/** Opens a device exclusively, which fails while it is mounted in any namespace, and releases it at once. */
+async function isBusy(root: string, device: string): Promise<boolean> {
+  try {
+    // LVM's links are relative, so they also lead to the node below another root.
+    const target = await readlink(root + device).catch(() => undefined);
+    const node = target === undefined ? device : posix.resolve(posix.dirname(device), target);
+    const flags = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK;
+    await (await open(root + node, flags)).close();
+    return false;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EBUSY") {
+      return true;
+    }
+    throw new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be opened`, { cause: error });
+  }
+}

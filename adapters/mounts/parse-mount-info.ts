@@ -1,0 +1,45 @@
+import type { DeviceNumber, Mount } from "./adapter.ts";
+
+/** A mount as mountinfo has it, which does not show of which device a mounted node is. */
+export type ListedMount = Omit<Mount, "node"> & {
+  /** Path of the mounted directory or file in its file system. */
+  readonly root: string;
+};
+
+/** Parses `/proc/PID/mountinfo` (proc(5)). Lines that are no mount are left out. */
+export function parseMountInfo(text: string): ListedMount[] {
+  return text.split("\n").flatMap((line) => {
+    const fields = line.split(" ");
+    // The optional fields before it vary in number.
+    const separator = fields.indexOf("-", 6);
+    const [, , number, root, path, flags] = fields;
+    const [fileSystem, source, options] = fields.slice(separator + 1);
+    const device = deviceNumberFrom(number ?? "");
+    if (separator === -1 || device === undefined || !root || !path || !fileSystem || options === undefined) {
+      return [];
+    }
+    return [
+      {
+        path: unescaped(path),
+        root: unescaped(root),
+        device,
+        fileSystem,
+        source: unescaped(source ?? ""),
+        flags: (flags ?? "").split(","),
+        fileSystemOptions: options.split(","),
+      },
+    ];
+  });
+}
+
+function deviceNumberFrom(text: string): DeviceNumber | undefined {
+  const [, major, minor] = /^(\d+):(\d+)$/.exec(text) ?? [];
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+}
+
+/** The kernel writes space, tab, newline and backslash as octal numbers. */
+function unescaped(text: string): string {
+  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}

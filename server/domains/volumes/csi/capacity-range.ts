@@ -1,0 +1,51 @@
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { CapacityRange as CapacityRangeMessage } from "../../../../gen/csi/v1/csi_pb.ts";
+import { roundUpToExtents } from "../../../lvm/extents.ts";
+import { csiReasons } from "./reasons.ts";
+
+/** The sizes that a volume may have, in bytes. */
+export interface CapacityRange {
+  /** 0: none. */
+  readonly requiredBytes: bigint;
+  /** Undefined: none. */
+  readonly limitBytes: bigint | undefined;
+}
+
+/** Parses a range; an absent one has no limits. @throws InfraError INVALID_FIELD */
+export function parseCapacityRange(range: CapacityRangeMessage | undefined): CapacityRange {
+  const { requiredBytes = 0n, limitBytes = 0n } = range ?? {};
+  if (requiredBytes < 0n) {
+    throw invalidField("capacity_range.required_bytes", `must be at least 0, is ${requiredBytes}`);
+  }
+  if (limitBytes < 0n) {
+    throw invalidField("capacity_range.limit_bytes", `must be at least 0, is ${limitBytes}`);
+  }
+  if (limitBytes !== 0n && limitBytes < requiredBytes) {
+    throw invalidField(
+      "capacity_range.limit_bytes",
+      `must be 0 or at least required_bytes (${requiredBytes}), is ${limitBytes}`,
+    );
+  }
+  return { requiredBytes, limitBytes: limitBytes === 0n ? undefined : limitBytes };
+}
+
+/** Reports whether a size is within a range. */
+export function isInRange(sizeBytes: bigint, { requiredBytes, limitBytes }: CapacityRange): boolean {
+  return sizeBytes >= requiredBytes && (limitBytes === undefined || sizeBytes <= limitBytes);
+}
+
+/**
+ * Returns the smallest size within a range that is not below `leastBytes`, in whole extents.
+ * @throws InfraError CSI_CAPACITY
+ */
+export function sizeWithin(range: CapacityRange, leastBytes: bigint, extentSizeBytes: bigint): bigint {
+  const wantedBytes = range.requiredBytes > leastBytes ? range.requiredBytes : leastBytes;
+  const sizeBytes = roundUpToExtents(wantedBytes, extentSizeBytes);
+  if (range.limitBytes !== undefined && sizeBytes > range.limitBytes) {
+    throw new InfraError(
+      csiReasons.CSI_CAPACITY,
+      `the smallest possible size is ${sizeBytes} bytes (extents of ${extentSizeBytes}), which is above limit_bytes ${range.limitBytes}`,
+    );
+  }
+  return sizeBytes;
+}

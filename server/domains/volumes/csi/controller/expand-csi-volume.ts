@@ -1,0 +1,74 @@
+import { InfraError, invalidField } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
+import type { ControllerExpandVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
+import type { LocatedChange } from "../../../../domain/short-change.ts";
+import type { Mutation } from "../../../../operations/mutation.ts";
+import { createResizeVolume } from "../../changes/resize-volume.ts";
+import { targetOf } from "../../changes/volume-change.ts";
+import { assertResolved } from "../../device-class.ts";
+import { type CapacityRange, parseCapacityRange, sizeWithin } from "../capacity-range.ts";
+import type { CsiParts } from "../csi-parts.ts";
+import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { csiReasons } from "../reasons.ts";
+
+/** A volume to grow. */
+export interface ExpandCsiVolumeSpec {
+  readonly id: string;
+  readonly range: CapacityRange;
+  readonly found: CsiVolume | undefined;
+}
+
+/** ControllerExpandVolume: grows the block device. Without a step if it is already large enough. */
+export function createExpandCsiVolume(
+  parts: CsiParts,
+): LocatedChange<ControllerExpandVolumeRequest, ExpandCsiVolumeSpec, LvmState> {
+  return {
+    /** @throws InfraError INVALID_FIELD */
+    parse({ volumeId: id, capacityRange }) {
+      assertId(id, "volume_id");
+      const range = parseCapacityRange(capacityRange);
+      if (range.requiredBytes === 0n) {
+        throw invalidField("capacity_range.required_bytes", "must be at least 1");
+      }
+      return { id, range, found: undefined };
+    },
+    /** @throws InfraError VOLUME_NOT_FOUND */
+    locate: (spec, state) => ({
+      ...spec,
+      found: requireCsiVolume(state, parts.deviceClasses, "volume", spec.id),
+    }),
+    targetOf: targetOfExpansion,
+    check: ({ id, range }, state) => expansion(parts, id, range, state),
+    preflight({ id }, state) {
+      const { volume, deviceClass } = requireCsiVolume(state, parts.deviceClasses, "volume", id);
+      const request = { name: volume.name, deviceClass, sizeBytes: volume.sizeBytes, skipsShrinking: true };
+      createResizeVolume(parts).preflight?.(request, state);
+    },
+  };
+}
+
+/** Returns the target of a change that may grow a volume. */
+export function targetOfExpansion({ id, found }: Pick<ExpandCsiVolumeSpec, "id" | "found">) {
+  return found === undefined
+    ? { resource: resourceOfId(id) }
+    : targetOf({ name: found.volume.name, deviceClass: found.deviceClass });
+}
+
+/**
+ * Describes the growth of a volume to a size within the range.
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, VOLUME_PROTECTED, NO_SPACE, CSI_CAPACITY
+ */
+export function expansion(parts: CsiParts, id: string, range: CapacityRange, state: LvmState): Mutation {
+  const { volume, deviceClass } = requireCsiVolume(state, parts.deviceClasses, "volume", id);
+  const { group } = assertResolved(deviceClass, state);
+  if (range.limitBytes !== undefined && volume.sizeBytes > range.limitBytes) {
+    throw new InfraError(
+      csiReasons.CSI_CAPACITY,
+      `volume ${id} has ${volume.sizeBytes} bytes, which is above limit_bytes ${range.limitBytes}; it never shrinks`,
+      { resource: resourceOfId(id) },
+    );
+  }
+  const sizeBytes = sizeWithin(range, volume.sizeBytes, group.extentSizeBytes);
+  const request = { name: volume.name, deviceClass, sizeBytes, skipsShrinking: true };
+  return createResizeVolume(parts).check(request, state);
+}

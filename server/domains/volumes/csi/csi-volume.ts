@@ -1,0 +1,136 @@
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { assertOriginName, assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import { reservedTagStart } from "../../../lvm/operation-marks.ts";
+import { type DeviceClass, deviceClassOf } from "../device-class.ts";
+import type { IsProtectedName } from "../protection.ts";
+import { type CsiKind, type CsiMarks, csiMarksOf, nameDigestOf } from "./csi-marks.ts";
+
+/** A logical volume that was created through CSI, with the device class that addresses it. */
+export interface CsiVolume {
+  readonly id: string;
+  readonly volume: LogicalVolume;
+  readonly marks: CsiMarks;
+  readonly deviceClass: DeviceClass;
+}
+
+/** Names in CSI have at most 128 bytes. */
+export const maxCsiNameBytes = 128;
+
+/** Start of names that the driver makes up, because LVM does not allow the name in CSI. */
+const madeUpStart = "csi-";
+
+/** Returns the ID of a volume or snapshot: `vg0/data`. */
+export function csiIdOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGroupName" | "name">): string {
+  return `${volumeGroupName}/${name}`;
+}
+
+/** Returns the resource name of the volume with an ID, as in events. An ID of another form gives one that does not exist. */
+export function resourceOfId(id: string): string {
+  const slash = id.indexOf("/");
+  return volumeResource(id.slice(0, Math.max(0, slash)), id.slice(slash + 1));
+}
+
+/** @throws InfraError INVALID_FIELD */
+export function assertId(id: string, field: string): void {
+  if (id === "") {
+    throw invalidField(field, "must not be empty");
+  }
+}
+
+/** @throws InfraError INVALID_FIELD */
+export function assertCsiName(name: string): void {
+  if (name === "") {
+    throw invalidField("name", "must not be empty");
+  }
+  const length = Buffer.byteLength(name);
+  if (length > maxCsiNameBytes) {
+    throw invalidField("name", `must have at most ${maxCsiNameBytes} bytes, has ${length}`);
+  }
+}
+
+/**
+ * Returns the name of the logical volume for a volume in CSI: the same one where LVM allows it and it is not protected, else one
+ * that is made up from its digest. Names of snapshots are always made up, since a volume may have the same name.
+ */
+export function logicalVolumeName(
+  kind: CsiKind,
+  name: string,
+  { volumeGroup }: DeviceClass,
+  isProtectedName: IsProtectedName,
+): string {
+  const madeUp = `${madeUpStart}${kind === "snapshot" ? "snap-" : ""}${nameDigestOf(name)}`;
+  const isReserved =
+    name.startsWith(madeUpStart) || name.startsWith(reservedTagStart) || isProtectedName(name);
+  if (kind === "snapshot" || isReserved) {
+    return madeUp;
+  }
+  try {
+    assertVolumeName(name, "name", volumeGroup);
+    assertOriginName(volumeGroup, name, "name");
+    return name;
+  } catch {
+    return madeUp;
+  }
+}
+
+/** Returns the volumes or snapshots that were created through CSI, by ID. */
+export function listCsiVolumes(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  kind: CsiKind,
+): CsiVolume[] {
+  return state.volumes
+    .flatMap((volume) => csiVolumeFrom(volume, deviceClasses) ?? [])
+    .filter(({ marks }) => marks.kind === kind)
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Returns the volume or snapshot with an ID; undefined if there is none. */
+export function findCsiVolume(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  kind: CsiKind,
+  id: string,
+): CsiVolume | undefined {
+  const volume = state.volumes.find((each) => csiIdOf(each) === id);
+  const found = volume && csiVolumeFrom(volume, deviceClasses);
+  return found?.marks.kind === kind ? found : undefined;
+}
+
+/** @throws InfraError VOLUME_NOT_FOUND */
+export function requireCsiVolume(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  kind: CsiKind,
+  id: string,
+): CsiVolume {
+  const found = findCsiVolume(state, deviceClasses, kind, id);
+  if (found === undefined) {
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `${kind} ${id} not found`, {
+      resource: resourceOfId(id),
+    });
+  }
+  return found;
+}
+
+/** Returns the volume or snapshot with a name in CSI, in any device class; undefined if there is none. */
+export function findByName(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  kind: CsiKind,
+  name: string,
+): CsiVolume | undefined {
+  const digest = nameDigestOf(name);
+  return listCsiVolumes(state, deviceClasses, kind).find(({ marks }) => marks.nameDigest === digest);
+}
+
+function csiVolumeFrom(volume: LogicalVolume, deviceClasses: readonly DeviceClass[]): CsiVolume | undefined {
+  const marks = csiMarksOf(volume);
+  const className = deviceClassOf(volume, deviceClasses);
+  const deviceClass = deviceClasses.find(({ name }) => name === className);
+  return marks === undefined || deviceClass === undefined
+    ? undefined
+    : { id: csiIdOf(volume), volume, marks, deviceClass };
+}

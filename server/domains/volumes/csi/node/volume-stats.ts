@@ -1,0 +1,53 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { InfraError, invalidField } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
+import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
+import {
+  type NodeGetVolumeStatsRequest,
+  type NodeGetVolumeStatsResponseSchema,
+  VolumeUsage_Unit as Unit,
+} from "../../../../../gen/csi/v1/csi_pb.ts";
+import type { CsiParts } from "../csi-parts.ts";
+import { assertId, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { conditionMessage } from "../messages.ts";
+import { isOfVolume, isReadOnly, visibleAt } from "./volume-mounts.ts";
+
+/**
+ * Returns the use of a mounted volume, and its condition. A volume is abnormal if LVM reports a fault, or if its file system became
+ * read-only after an I/O error.
+ * @throws InfraError INVALID_FIELD, VOLUME_NOT_FOUND, TOOL_FAILED
+ */
+export async function readVolumeStats(
+  { deviceClasses, mounts }: CsiParts,
+  { volumeId: id, volumePath: path }: NodeGetVolumeStatsRequest,
+  state: LvmState,
+): Promise<MessageInitShape<typeof NodeGetVolumeStatsResponseSchema>> {
+  assertId(id, "volume_id");
+  if (path === "") {
+    throw invalidField("volume_path", "must not be empty");
+  }
+  const found = requireCsiVolume(state, deviceClasses, "volume", id);
+  const mounted = visibleAt(await mounts.mounts(), path);
+  if (mounted === undefined || !isOfVolume(mounted, found.volume)) {
+    throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `volume ${id} is not mounted at ${path}`, {
+      resource: resourceOfId(id),
+    });
+  }
+  if (mounted.node !== undefined) {
+    return {
+      usage: [{ unit: Unit.BYTES, total: found.volume.sizeBytes }],
+      volumeCondition: conditionMessage(found),
+    };
+  }
+  const use = await mounts.use(path);
+  const isBroken = mounted.fileSystemOptions.includes("ro") && !isReadOnly(mounted);
+  return {
+    usage: [
+      { unit: Unit.BYTES, total: use.totalBytes, used: use.usedBytes, available: use.availableBytes },
+      { unit: Unit.INODES, total: use.totalInodes, used: use.usedInodes, available: use.availableInodes },
+    ],
+    volumeCondition: isBroken
+      ? { abnormal: true, message: `the file system on ${id} became read-only; see the kernel's log` }
+      : conditionMessage(found),
+  };
+}

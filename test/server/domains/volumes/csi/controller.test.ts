@@ -1,0 +1,293 @@
+import { test } from "tap";
+import {
+  VolumeCapability_AccessMode_Mode as AccessMode,
+  Controller,
+} from "../../../../../gen/csi/v1/csi_pb.ts";
+import { blockCapability, createCsiUnderTest, gib, mib, mountCapability } from "./csi-under-test.ts";
+
+const { method } = Controller;
+const volumeCapabilities = [mountCapability()];
+const name = "pvc-1";
+
+test("a volume is created once, however often its creation is repeated", async (t) => {
+  const { call, find } = await createCsiUnderTest(t);
+  const request = { name, volumeCapabilities, capacityRange: { requiredBytes: gib, limitBytes: 2n * gib } };
+  const first = await call(method.createVolume, request);
+  t.match(first.volume, { volumeId: "vg0/pvc-1", capacityBytes: gib });
+  t.same(first.volume?.accessibleTopology[0]?.segments, {
+    "lvm.csi.test/host": "node-1",
+    "lvm.csi.test/class-thin": "true",
+  });
+  t.same(await call(method.createVolume, request), first);
+  t.match(await find(name), { thinPoolName: "pool", sizeBytes: gib });
+
+  for (const other of [
+    { capacityRange: { requiredBytes: 2n * gib } },
+    { capacityRange: { requiredBytes: mib, limitBytes: 512n * mib } },
+    { parameters: { deviceClass: "thick" } },
+  ]) {
+    await t.rejects(call(method.createVolume, { ...request, ...other }), {
+      name: "InfraError",
+      reason: "CSI_DIFFERS",
+      code: "ALREADY_EXISTS",
+    });
+  }
+});
+
+test("a volume that was not created through CSI is neither returned nor removed", async (t) => {
+  const { call, find } = await createCsiUnderTest(t);
+  const parameters = { deviceClass: "thick" };
+  await t.rejects(call(method.createVolume, { name: "other", volumeCapabilities, parameters }), {
+    name: "InfraError",
+    reason: "VOLUME_EXISTS",
+  });
+  await call(method.deleteVolume, { volumeId: "vg0/other" });
+  t.ok(await find("other"));
+  t.same((await call(method.listVolumes, {})).entries, []);
+});
+
+test("names that LVM does not allow, or that are protected, get another name", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  const ids = new Set<string>();
+  for (const each of [
+    "a".repeat(128),
+    "snapshot-1",
+    "keep1",
+    "with space",
+    "ä",
+    "-a",
+    "csi-a",
+    "hostplane-a",
+  ]) {
+    const { volume } = await call(method.createVolume, { name: each, volumeCapabilities });
+    t.match(volume?.volumeId, /^vg0\/csi-[0-9a-f]{32}$/, each);
+    ids.add(volume?.volumeId ?? "");
+  }
+  t.equal(ids.size, 8);
+  await t.rejects(call(method.createVolume, { name: "a".repeat(129), volumeCapabilities }), {
+    name: "InfraError",
+    message: /at most 128 bytes/,
+  });
+});
+
+test("a request that the driver cannot meet is refused, with the field", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  const base = { name, volumeCapabilities };
+  const invalid: readonly (readonly [object, string])[] = [
+    [{ ...base, name: "" }, "name"],
+    [{ ...base, volumeCapabilities: [] }, "volume_capabilities"],
+    [{ ...base, volumeCapabilities: [{}] }, "volume_capabilities[0].access_mode"],
+    [
+      { ...base, volumeCapabilities: [mountCapability({ mode: AccessMode.MULTI_NODE_MULTI_WRITER })] },
+      "volume_capabilities[0].access_mode",
+    ],
+    [
+      { ...base, volumeCapabilities: [mountCapability({ fsType: "zfs" })] },
+      "volume_capabilities[0].mount.fs_type",
+    ],
+    [
+      { ...base, volumeCapabilities: [mountCapability({ mountFlags: ["remount"] })] },
+      "volume_capabilities[0].mount.mount_flags[0]",
+    ],
+    [
+      {
+        ...base,
+        volumeCapabilities: [
+          { ...blockCapability, accessMode: { mode: AccessMode.SINGLE_NODE_READER_ONLY } },
+        ],
+      },
+      "volume_capabilities[0].access_mode",
+    ],
+    [{ ...base, parameters: { deviceClass: "none" } }, "parameters[deviceClass]"],
+    [{ ...base, parameters: { size: "1" } }, "parameters[size]"],
+    [{ ...base, mutableParameters: { iops: "1" } }, "mutable_parameters[iops]"],
+    [{ ...base, capacityRange: { requiredBytes: -1n } }, "capacity_range.required_bytes"],
+    [{ ...base, capacityRange: { requiredBytes: 2n, limitBytes: 1n } }, "capacity_range.limit_bytes"],
+    [{ ...base, volumeContentSource: {} }, "volume_content_source"],
+  ];
+  for (const [request, field] of invalid) {
+    await t.rejects(call(method.createVolume, request), {
+      name: "InfraError",
+      reason: "INVALID_FIELD",
+      violations: [{ field }],
+    });
+  }
+  await t.rejects(
+    call(method.createVolume, { ...base, capacityRange: { requiredBytes: 1n, limitBytes: mib } }),
+    {
+      name: "InfraError",
+      reason: "CSI_CAPACITY",
+      code: "OUT_OF_RANGE",
+    },
+  );
+  const xfs = [mountCapability({ fsType: "xfs" })];
+  await t.rejects(
+    call(method.createVolume, { name, volumeCapabilities: xfs, capacityRange: { limitBytes: 100n * mib } }),
+    { name: "InfraError", reason: "CSI_CAPACITY" },
+  );
+  await t.rejects(call(method.createVolume, { ...base, capacityRange: { requiredBytes: 100n * gib } }), {
+    name: "InfraError",
+    reason: "NO_SPACE",
+    code: "RESOURCE_EXHAUSTED",
+  });
+  await t.rejects(
+    call(method.createVolume, {
+      ...base,
+      accessibilityRequirements: { requisite: [{ segments: { "lvm.csi.test/host": "node-2" } }] },
+    }),
+    { name: "InfraError", reason: "CSI_TOPOLOGY", code: "RESOURCE_EXHAUSTED" },
+  );
+  const here = {
+    "lvm.csi.test/host": "node-1",
+    "lvm.csi.test/class-thick": "true",
+    "topology.kubernetes.io/zone": "b",
+  };
+  await call(method.createVolume, {
+    ...base,
+    accessibilityRequirements: { requisite: [{ segments: here }] },
+  });
+});
+
+test("a snapshot is created once, and a volume is created from it and grows", async (t) => {
+  const { call, find } = await createCsiUnderTest(t);
+  const { volume } = await call(method.createVolume, { name, volumeCapabilities });
+  const sourceVolumeId = volume?.volumeId ?? "";
+  const { snapshot } = await call(method.createSnapshot, { name: "snapshot-1", sourceVolumeId });
+  t.match(snapshot, { sourceVolumeId, sizeBytes: gib, readyToUse: true });
+  t.ok((snapshot?.creationTime?.seconds ?? 0n) > 1_700_000_000n);
+  t.same((await call(method.createSnapshot, { name: "snapshot-1", sourceVolumeId })).snapshot, snapshot);
+  await call(method.createVolume, { name: "two", volumeCapabilities });
+  await t.rejects(call(method.createSnapshot, { name: "snapshot-1", sourceVolumeId: "vg0/two" }), {
+    name: "InfraError",
+    reason: "CSI_DIFFERS",
+  });
+  await t.rejects(call(method.createSnapshot, { name: "snapshot-2", sourceVolumeId: "vg0/none" }), {
+    name: "InfraError",
+    reason: "VOLUME_NOT_FOUND",
+  });
+
+  const snapshotId = snapshot?.snapshotId ?? "";
+  const volumeContentSource = { type: { case: "snapshot" as const, value: { snapshotId } } };
+  const clone = { name: "clone", volumeCapabilities, volumeContentSource };
+  const request = { ...clone, capacityRange: { requiredBytes: 2n * gib } };
+  const cloned = await call(method.createVolume, request);
+  t.equal(cloned.volume?.capacityBytes, 2n * gib);
+  t.match(cloned.volume?.contentSource?.type, { case: "snapshot", value: { snapshotId } });
+  t.same(await call(method.createVolume, request), cloned);
+  t.match(await find("clone"), { readOnly: false });
+  await t.rejects(call(method.createVolume, { ...request, volumeContentSource: undefined } as never), {
+    name: "InfraError",
+    reason: "CSI_DIFFERS",
+  });
+  await t.rejects(
+    call(method.createVolume, { ...clone, name: "small", capacityRange: { limitBytes: 512n * mib } }),
+    { name: "InfraError", reason: "CSI_CAPACITY" },
+  );
+  await t.rejects(
+    call(method.createVolume, { ...clone, name: "thick", parameters: { deviceClass: "thick" } }),
+    { name: "InfraError", violations: [{ field: "volume_content_source" }] },
+  );
+
+  t.equal((await call(method.listSnapshots, { sourceVolumeId })).entries.length, 1);
+  t.same((await call(method.listSnapshots, { sourceVolumeId: "vg0/two" })).entries, []);
+  await call(method.deleteVolume, { volumeId: sourceVolumeId });
+  t.same(
+    (await call(method.createSnapshot, { name: "snapshot-1", sourceVolumeId })).snapshot,
+    snapshot,
+    "its source is gone",
+  );
+  await call(method.deleteSnapshot, { snapshotId });
+  await call(method.deleteSnapshot, { snapshotId });
+  t.same((await call(method.listSnapshots, { snapshotId })).entries, []);
+});
+
+test("a clone whose creation was interrupted before it grew is completed", async (t) => {
+  const { call, lvm, find } = await createCsiUnderTest(t);
+  await call(method.createVolume, { name, volumeCapabilities });
+  const volumeContentSource = { type: { case: "volume" as const, value: { volumeId: "vg0/pvc-1" } } };
+  const request = {
+    name: "clone",
+    volumeCapabilities,
+    volumeContentSource,
+    capacityRange: { requiredBytes: 3n * gib },
+  };
+  await call(method.createVolume, request);
+  const whole = await find("clone");
+  await lvm.run({ kind: "remove", volumeGroupName: "vg0", name: "clone" });
+  const tags = whole?.tags ?? [];
+  await lvm.run({ kind: "snapshot", volumeGroupName: "vg0", name: "clone", originName: name, tags });
+  t.equal((await find("clone"))?.sizeBytes, gib);
+  t.equal((await call(method.createVolume, request)).volume?.capacityBytes, 3n * gib);
+});
+
+test("a volume grows, and never shrinks", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  const { volume } = await call(method.createVolume, { name, volumeCapabilities });
+  const volumeId = volume?.volumeId ?? "";
+  const expand = (capacityRange: object) => call(method.controllerExpandVolume, { volumeId, capacityRange });
+  t.match(await expand({ requiredBytes: 2n * gib }), {
+    capacityBytes: 2n * gib,
+    nodeExpansionRequired: true,
+  });
+  t.match(await expand({ requiredBytes: gib }), { capacityBytes: 2n * gib });
+  await t.rejects(expand({ requiredBytes: mib, limitBytes: gib }), {
+    name: "InfraError",
+    reason: "CSI_CAPACITY",
+  });
+  await t.rejects(expand({}), { name: "InfraError", reason: "INVALID_FIELD" });
+});
+
+test("lists have pages, and a token that is none is ABORTED", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  for (const each of ["a", "b", "c"]) {
+    await call(method.createVolume, { name: each, volumeCapabilities });
+  }
+  const seen: string[] = [];
+  let startingToken = "";
+  do {
+    const page = await call(method.listVolumes, { maxEntries: 2, startingToken });
+    seen.push(...page.entries.map(({ volume }) => volume?.volumeId ?? ""));
+    await call(method.deleteVolume, { volumeId: "vg0/b" });
+    startingToken = page.nextToken;
+  } while (startingToken !== "");
+  t.same(seen, ["vg0/a", "vg0/b", "vg0/c"]);
+  await t.rejects(call(method.listVolumes, { startingToken: "x" }), {
+    name: "InfraError",
+    reason: "CSI_TOKEN",
+    code: "ABORTED",
+  });
+  await t.rejects(call(method.listVolumes, { maxEntries: -1 }), {
+    name: "InfraError",
+    reason: "INVALID_FIELD",
+  });
+});
+
+test("the capacity is that of the device class, on this host only", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  t.equal((await call(method.getCapacity, {})).availableCapacity, 30n * gib);
+  const thick = { parameters: { deviceClass: "thick" } };
+  t.equal((await call(method.getCapacity, thick)).availableCapacity, 28n * gib);
+  const elsewhere = { accessibleTopology: { segments: { "lvm.csi.test/host": "node-2" } } };
+  t.equal((await call(method.getCapacity, elsewhere)).availableCapacity, 0n);
+});
+
+test("while an operation works on a volume, its changes are ABORTED", async (t) => {
+  const { call } = await createCsiUnderTest(t, { busy: ["volumeGroups/vg0/volumes/pvc-1"] });
+  await t.rejects(call(method.createVolume, { name, volumeCapabilities }), {
+    name: "InfraError",
+    reason: "CSI_PENDING",
+    code: "ABORTED",
+  });
+});
+
+test("capabilities are confirmed only if the driver supports them", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  const { volume } = await call(method.createVolume, { name, volumeCapabilities });
+  const volumeId = volume?.volumeId ?? "";
+  const validate = (capabilities: typeof volumeCapabilities) =>
+    call(method.validateVolumeCapabilities, { volumeId, volumeCapabilities: capabilities });
+  t.equal((await validate([blockCapability])).confirmed?.volumeCapabilities.length, 1);
+  const refused = await validate([mountCapability({ mode: AccessMode.MULTI_NODE_READER_ONLY })]);
+  t.equal(refused.confirmed, undefined);
+  t.match(refused.message, /MULTI_NODE_READER_ONLY is not supported/);
+});

@@ -1,0 +1,236 @@
+import { create } from "@bufbuild/protobuf";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
+import {
+  VolumeCapability_AccessMode_Mode as AccessMode,
+  Controller,
+  Node,
+  NodeStageVolumeRequestSchema,
+} from "../../../../../gen/csi/v1/csi_pb.ts";
+import {
+  blockCapability,
+  type CapabilityInit,
+  createCsiUnderTest,
+  gib,
+  mountCapability,
+} from "./csi-under-test.ts";
+
+const { method } = Node;
+const stagingTargetPath = "/csi/staging";
+const targetPath = "/csi/pods/a";
+
+async function createSubject(t: Test) {
+  const { call, mounts, ...rest } = await createCsiUnderTest(t);
+  const capabilities = [mountCapability(), blockCapability];
+  const { volume } = await call(Controller.method.createVolume, {
+    name: "data",
+    volumeCapabilities: capabilities,
+  });
+  const volumeId = volume?.volumeId ?? "";
+  return {
+    ...rest,
+    call,
+    mounts,
+    volumeId,
+    stage: (volumeCapability: CapabilityInit, path = stagingTargetPath) =>
+      call(method.nodeStageVolume, { volumeId, stagingTargetPath: path, volumeCapability }),
+    publish: (volumeCapability: CapabilityInit, more: { targetPath?: string; readonly?: boolean } = {}) =>
+      call(method.nodePublishVolume, {
+        volumeId,
+        stagingTargetPath,
+        targetPath,
+        volumeCapability,
+        ...more,
+      }),
+    unpublish: (path = targetPath) => call(method.nodeUnpublishVolume, { volumeId, targetPath: path }),
+    unstage: () => call(method.nodeUnstageVolume, { volumeId, stagingTargetPath }),
+    mounted: async () => (await mounts.mounts()).map(({ path, flags }) => `${path} ${flags.join()}`),
+  };
+}
+
+const error = (reason: string, code?: string) => ({
+  name: "InfraError",
+  reason,
+  ...(code === undefined ? {} : { code }),
+});
+
+test("a volume is staged, published, unpublished and unstaged, each as often as requested", async (t) => {
+  const { stage, publish, unpublish, unstage, mounted, mounts } = await createSubject(t);
+  const capability = mountCapability({ mountFlags: ["noatime"] });
+  for (const _ of [1, 2]) {
+    await stage(capability);
+    await publish(capability);
+  }
+  t.same(await mounted(), ["/csi/staging rw,noatime", "/csi/pods/a rw,noatime"]);
+  for (const _ of [1, 2]) {
+    await unpublish();
+    await unstage();
+  }
+  t.same(await mounted(), []);
+  t.equal(await mounts.targetKind(targetPath, "target_path"), "absent");
+  t.equal(
+    await mounts.targetKind(stagingTargetPath, "path"),
+    "directory",
+    "the orchestrator's directory stays",
+  );
+});
+
+test("a volume that was mounted several times at one path is unmounted completely", async (t) => {
+  const { stage, publish, unpublish, mounted, mounts } = await createSubject(t);
+  await stage(mountCapability());
+  await publish(mountCapability());
+  await mounts.run({ kind: "bind", source: stagingTargetPath, path: targetPath, readOnly: false });
+  await unpublish();
+  t.same(await mounted(), ["/csi/staging rw"]);
+});
+
+test("the same path with other options is ALREADY_EXISTS", async (t) => {
+  const { stage, publish } = await createSubject(t);
+  await stage(mountCapability());
+  const differs = error("MOUNT_DIFFERS", "ALREADY_EXISTS");
+  await t.rejects(stage(mountCapability({ fsType: "xfs" })), differs);
+  await t.rejects(stage(mountCapability({ mountFlags: ["noexec"] })), differs);
+  await t.rejects(stage(mountCapability({ mode: AccessMode.SINGLE_NODE_READER_ONLY })), differs);
+  await stage(mountCapability({ fsType: "" }));
+  await publish(mountCapability());
+  await t.rejects(publish(mountCapability(), { readonly: true }), differs);
+  await t.rejects(publish(blockCapability), differs);
+});
+
+test("one writer has one target path", async (t) => {
+  const { stage, publish } = await createSubject(t);
+  const capability = mountCapability({ mode: AccessMode.SINGLE_NODE_SINGLE_WRITER });
+  await stage(capability);
+  await publish(capability);
+  await t.rejects(
+    publish(capability, { targetPath: "/csi/pods/b" }),
+    error("VOLUME_IN_USE", "FAILED_PRECONDITION"),
+  );
+  const many = mountCapability({ mode: AccessMode.SINGLE_NODE_MULTI_WRITER });
+  await publish(many, { targetPath: "/csi/pods/b" });
+});
+
+test("another mount at the path stays", async (t) => {
+  const { call, stage, publish, unpublish, mounted } = await createSubject(t);
+  const { volume } = await call(Controller.method.createVolume, {
+    name: "second",
+    volumeCapabilities: [mountCapability()],
+  });
+  const volumeId = volume?.volumeId ?? "";
+  const staging = "/csi/staging2";
+  await call(method.nodeStageVolume, {
+    volumeId,
+    stagingTargetPath: staging,
+    volumeCapability: mountCapability(),
+  });
+  const foreign = error("MOUNT_FOREIGN", "FAILED_PRECONDITION");
+  await t.rejects(stage(mountCapability(), staging), foreign);
+  await t.rejects(unpublish(staging), foreign);
+  await stage(mountCapability());
+  await t.rejects(publish(mountCapability(), { targetPath: staging }), foreign);
+  await t.rejects(call(method.nodeUnpublishVolume, { volumeId: "vg0/none", targetPath: staging }), foreign);
+  t.same(await mounted(), ["/csi/staging2 rw", "/csi/staging rw"]);
+});
+
+test("paths outside of the roots, relative ones and missing directories are refused", async (t) => {
+  const { stage, publish, unpublish } = await createSubject(t);
+  const invalid = (field: string) => ({ ...error("INVALID_FIELD"), violations: [{ field }] });
+  for (const path of ["/etc", "csi/staging", "/csi/../etc", "/csi/none", "/csi"]) {
+    await t.rejects(stage(mountCapability(), path), invalid("staging_target_path"), path);
+  }
+  await stage(mountCapability());
+  for (const path of ["/etc/a", "/csi/pods/../../etc", "/csi/staging"]) {
+    await t.rejects(publish(mountCapability(), { targetPath: path }), invalid("target_path"), path);
+  }
+  await t.rejects(publish(mountCapability(), { targetPath: "/csi/none/a" }), invalid("target_path"));
+  await unpublish("/csi/none/a");
+});
+
+test("a raw block device is published as a file, and never read-only", async (t) => {
+  const { stage, publish, unpublish, mounts, call, volumeId } = await createSubject(t);
+  await stage(blockCapability);
+  await publish(blockCapability);
+  await publish(blockCapability);
+  t.match(await mounts.mounts(), [{ path: targetPath, node: { major: 253 } }]);
+  const { usage } = await call(method.nodeGetVolumeStats, { volumeId, volumePath: targetPath });
+  t.match(usage, [{ total: gib }]);
+  await t.rejects(publish(blockCapability, { readonly: true }), error("INVALID_FIELD"));
+  await unpublish();
+  t.same(await mounts.mounts(), []);
+});
+
+test("a volume with other content, or an empty one for reading, is not formatted", async (t) => {
+  const { stage, mounts, volumeId } = await createSubject(t);
+  const differs = error("FILE_SYSTEM_DIFFERS", "FAILED_PRECONDITION");
+  const reader = mountCapability({ mode: AccessMode.SINGLE_NODE_READER_ONLY });
+  await t.rejects(stage(reader), differs);
+  await mounts.run({ kind: "format", device: `/dev/${volumeId}`, fileSystem: "xfs" });
+  await t.rejects(stage(mountCapability()), differs);
+  await stage(mountCapability({ fsType: "" }));
+  t.match(await mounts.mounts(), [{ fileSystem: "xfs" }]);
+});
+
+test("a failed mount leaves nothing mounted, created or active", async (t) => {
+  const { lvm, faults, stage, publish, mounted, mounts, find } = await createSubject(t);
+  await lvm.run({ kind: "deactivate", volumeGroupName: "vg0", name: "data" });
+  const failure = new InfraError(hostReasons.TOOL_FAILED, "mount failed");
+  faults.add(({ kind }) => (kind === "mount" ? failure : undefined), 1);
+  await t.rejects(stage(mountCapability()), error("TOOL_FAILED"));
+  t.match(await find("data"), { active: false });
+  await stage(mountCapability());
+  t.match(await find("data"), { active: true });
+  faults.add(({ kind }) => (kind === "bind" ? failure : undefined), 1);
+  await t.rejects(publish(mountCapability()), error("TOOL_FAILED"));
+  t.equal(await mounts.targetKind(targetPath, "target_path"), "absent");
+  t.same(await mounted(), ["/csi/staging rw"]);
+});
+
+test("a mounted volume grows with its file system, also if the controller did not grow it", async (t) => {
+  const { call, stage, publish, volumeId, find } = await createSubject(t);
+  const expand = (volumePath: string, capacityRange = {}) =>
+    call(method.nodeExpandVolume, { volumeId, volumePath, capacityRange });
+  await t.rejects(expand(targetPath), error("MOUNT_MISSING"));
+  await stage(mountCapability());
+  await publish(mountCapability());
+  t.match(await expand(targetPath, { requiredBytes: 2n * gib }), { capacityBytes: 2n * gib });
+  t.equal((await find("data"))?.sizeBytes, 2n * gib);
+  await t.rejects(expand(targetPath, { limitBytes: gib }), error("CSI_CAPACITY", "OUT_OF_RANGE"));
+});
+
+test("a call for a volume or path that does not exist is NOT_FOUND", async (t) => {
+  const { call, volumeId, stage } = await createSubject(t);
+  const missing = error("VOLUME_NOT_FOUND", "NOT_FOUND");
+  await stage(mountCapability());
+  await t.rejects(call(method.nodeGetVolumeStats, { volumeId, volumePath: "some/path" }), missing);
+  await t.rejects(
+    call(method.nodeStageVolume, {
+      volumeId: "vg0/none",
+      stagingTargetPath,
+      volumeCapability: mountCapability(),
+    }),
+    missing,
+  );
+  await call(method.nodeUnstageVolume, { volumeId: "none", stagingTargetPath: "/csi/staging2" });
+});
+
+test("plans show the commands, and change nothing", async (t) => {
+  const { planners, volumeId, mounted } = await createSubject(t);
+  const plan = planners.find(({ service }) => service === Node)?.plannerOf(method.nodeStageVolume);
+  const planned = await plan?.(
+    create(NodeStageVolumeRequestSchema, {
+      volumeId,
+      stagingTargetPath,
+      volumeCapability: mountCapability(),
+    }),
+    { signal: new AbortController().signal, peer: { lvmd: "backups" } },
+  );
+  t.same(
+    planned?.steps.map(({ command }) => command.join(" ")),
+    [
+      "mkfs.ext4 -q -m 0 -- /dev/vg0/data",
+      "mount --types ext4 --options defaults -- /dev/vg0/data /csi/staging",
+    ],
+  );
+  t.same(await mounted(), []);
+});
