@@ -1,5 +1,5 @@
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
+import { type MergeSnapshotRequest, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { type CreateBackupRequest, LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { type AccessRegistration, registerAccess } from "../../rpc/access/method-access.ts";
 import { specFromCreateBackup } from "./backups/backup-messages.ts";
@@ -37,6 +37,23 @@ export function createVolumeAccess(
     return named.length > 0 ? named : [volumeResource(handle.volumeGroup ?? "", handle.name)];
   }
 
+  /** Returns the snapshot and, if it exists, the volume that the merge changes. */
+  async function volumesToMerge({ name, deviceClass }: MergeSnapshotRequest): Promise<string[]> {
+    const { volumeGroup } = findDeviceClass(deviceClasses, deviceClass);
+    const { value } = await volumes.readState();
+    const snapshot = value.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
+    return volumesNamed(
+      deviceClass,
+      name,
+      ...(snapshot?.originName === undefined ? [] : [snapshot.originName]),
+    );
+  }
+
+  const pool = {
+    touches: ({ name, volumeGroup }: { readonly name: string; readonly volumeGroup: string }) => [
+      volumeResource(volumeGroup, name),
+    ],
+  };
   const named = {
     touches: ({ name, deviceClass }: { readonly name: string; readonly deviceClass: string }) =>
       volumesNamed(deviceClass, name),
@@ -80,6 +97,9 @@ export function createVolumeAccess(
         }),
       },
       getVolume: named,
+      createThinPool: pool,
+      resizeThinPool: pool,
+      mergeSnapshot: { touches: volumesToMerge },
       createVolume: named,
       resizeVolume: named,
       deleteVolume: named,
