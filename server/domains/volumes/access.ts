@@ -1,5 +1,5 @@
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
+import { type MergeSnapshotRequest, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { type CreateBackupRequest, LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { type AccessRegistration, registerAccess } from "../../rpc/access/method-access.ts";
 import { specFromCreateBackup } from "./backups/backup-messages.ts";
@@ -37,6 +37,19 @@ export function createVolumeAccess(
     return named.length > 0 ? named : [volumeResource(handle.volumeGroup ?? "", handle.name)];
   }
 
+  /** A merge overwrites the volume that the snapshot was taken of. */
+  async function snapshotAndOrigin({ name, deviceClass }: MergeSnapshotRequest): Promise<string[]> {
+    const { volumeGroup } = findDeviceClass(deviceClasses, deviceClass);
+    const { value } = await volumes.readState();
+    const snapshot = value.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
+    return volumesNamed(deviceClass, ...[name, snapshot?.originName].filter((each) => each !== undefined));
+  }
+
+  const pool = {
+    touches: ({ name, volumeGroup }: { readonly name: string; readonly volumeGroup: string }) => [
+      volumeResource(volumeGroup, name),
+    ],
+  };
   const named = {
     touches: ({ name, deviceClass }: { readonly name: string; readonly deviceClass: string }) =>
       volumesNamed(deviceClass, name),
@@ -89,6 +102,9 @@ export function createVolumeAccess(
       createSnapshot: {
         touches: ({ name, source, deviceClass }) => volumesNamed(deviceClass, name, source),
       },
+      mergeSnapshot: { touches: snapshotAndOrigin },
+      createThinPool: pool,
+      resizeThinPool: pool,
       renameVolume: {
         touches: ({ name, newName, deviceClass }) => volumesNamed(deviceClass, name, newName),
       },
