@@ -103,8 +103,18 @@ function createThinPool(groups: SandboxGroups, step: StepOf<"createThinPool">): 
   const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
   const metadataSizeBytes = roundUp(step.metadataSizeBytes ?? leastMetadataBytes, extentSizeBytes);
   const facts = { kind: "thinPool", dataPercent: 0, metadataPercent: 10, metadataSizeBytes } as const;
-  // With the spare, which LVM keeps per group: here, per pool.
-  groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...facts }, sizeBytes + 2n * metadataSizeBytes);
+  const neededBytes = sizeBytes + metadataSizeBytes + spareGrowth(groups, volumeGroupName, metadataSizeBytes);
+  groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...facts }, neededBytes);
+}
+
+/** Returns how much the spare of a group grows, which is as large as the largest metadata space of a pool. */
+function spareGrowth(groups: SandboxGroups, volumeGroupName: string, metadataSizeBytes: bigint): bigint {
+  const sizes = groups
+    .state()
+    .volumes.filter((one) => one.volumeGroupName === volumeGroupName)
+    .map((one) => one.metadataSizeBytes ?? 0n);
+  const largest = sizes.reduce((most, size) => (size > most ? size : most), 0n);
+  return metadataSizeBytes > largest ? metadataSizeBytes - largest : 0n;
 }
 
 function resizeMetadata(groups: SandboxGroups, step: StepOf<"resizeMetadata">): void {
@@ -122,7 +132,8 @@ function resizeMetadata(groups: SandboxGroups, step: StepOf<"resizeMetadata">): 
     throw sandboxFailure(lvmReasons.SHRINK_NOT_ALLOWED, step, words);
   }
   if (sizeBytes > metadataSizeBytes) {
-    groups.take(step, pool, 2n * (sizeBytes - metadataSizeBytes));
+    const grownBytes = sizeBytes - metadataSizeBytes;
+    groups.take(step, pool, grownBytes + spareGrowth(groups, step.volumeGroupName, sizeBytes));
     const percent = (metadataPercent * Number(metadataSizeBytes)) / Number(sizeBytes);
     groups.alter(pool, { metadataSizeBytes: sizeBytes, metadataPercent: percent });
   }

@@ -90,7 +90,7 @@ test("a volume created in one window appears in another, is resized, and is remo
   await one.getByRole("tab", { name: "Events" }).click();
   await one.getByRole("rowheader", { name: "fresh created" }).waitFor();
   await one.getByRole("tab", { name: "Audit" }).click();
-  await one.getByRole("rowheader", { name: "LVService/ResizeLV" }).waitFor();
+  await one.getByRole("rowheader", { name: "VolumeService/ResizeVolume" }).waitFor();
   await keepScreenshot(one, "volume");
   await assertAccessible(t, one, "one volume");
 
@@ -142,6 +142,42 @@ test("several volumes are removed by one plan, and one that cannot be removed do
   await rowOf(page, "one").waitFor({ state: "detached" });
   await rowOf(page, "three").waitFor({ state: "detached" });
   await rowOf(page, "two").waitFor();
+});
+
+test("a snapshot restores its volume after its plan is shown, and a volume is cloned", async (t) => {
+  const { open } = await startWindows(t);
+  const page = await open();
+  await chooseInRow(page, "sandbox-web", "Snapshot…");
+  const form = page.getByRole("form", { name: "Create a snapshot of sandbox-web" });
+  await form.getByLabel("Name").fill("sandbox-db");
+  await form.getByRole("alert").filter({ hasText: "already exists" }).waitFor();
+  await form.getByLabel("Name").fill("before");
+  await form.getByText("sandbox-vg/before, a snapshot of sandbox-web, is created").waitFor();
+  await keepScreenshot(page, "volume-snapshot");
+  await assertAccessible(t, page, "a new snapshot");
+  await form.getByRole("button", { name: "Create the snapshot" }).click();
+  await untilToast(page, "Create a snapshot of sandbox-web: done");
+
+  await chooseInRow(page, "sandbox-web", "Clone…");
+  const clone = page.getByRole("form", { name: "Create a clone of sandbox-web" });
+  await clone.getByText("a clone of sandbox-web, is created with 2 GiB").waitFor();
+  await clone.getByRole("button", { name: "Create the clone" }).click();
+  await untilToast(page, "Create a clone of sandbox-web: done");
+  await rowOf(page, "sandbox-web-clone").waitFor();
+
+  await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.getByRole("tab", { name: "Snapshots" }).click();
+  await rowOf(page, "before").waitFor();
+  await chooseInRow(page, "before", "Restore its origin…");
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByText("everything written to sandbox-vg/sandbox-web since before was taken of it")
+    .waitFor();
+  await keepScreenshot(page, "volume-restore");
+  await dialog.getByLabel("Type sandbox-web to confirm").fill("sandbox-web");
+  await dialog.getByRole("button", { name: "Restore", exact: true }).click();
+  await untilToast(page, "Restore sandbox-web from its snapshot before: done");
+  await page.getByText("No snapshots yet.").waitFor();
 });
 
 test("the tags of a volume are set after the plan is shown", async (t) => {

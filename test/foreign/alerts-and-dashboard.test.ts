@@ -6,6 +6,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { parse } from "yaml";
 import { InventoryService } from "../../gen/hostplane/v1/inventory_pb.ts";
+import { VolumeService } from "../../gen/hostplane/v1/volume_pb.ts";
 import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
 import { root } from "../server/cli/run-hostplane.ts";
 import { startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
@@ -126,6 +127,7 @@ async function exposedLabels(t: Test): Promise<ReadonlyMap<string, ReadonlySet<s
     .watch({}, { signal: leaving.signal })
     [Symbol.asyncIterator]()
     .next();
+  await createClient(VolumeService, transport).createSnapshot({ source: "sandbox-web", name: "frozen" });
   const backup = { name: "monday", volumeHandle: "sandbox-web" };
   const resources = createClient(InventoryService, transport).watchResources(
     { filter: { types: ["backup"] } },

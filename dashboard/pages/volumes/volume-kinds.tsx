@@ -1,6 +1,7 @@
 import { lazy } from "preact/compat";
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
+import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { actionOf, propose, proposeAll } from "../../action/action.ts";
 import type { RowAction } from "../../parts/table/table-props.ts";
@@ -25,7 +26,7 @@ export const volumeKinds: readonly ResourceKind[] = [
     icon: "disk",
     pathOf: volumePath,
     placeOf: groupOf,
-    actions: () => [],
+    actions: () => (hasRole(Role.OPERATOR) ? poolActions : []),
   },
   {
     type: "volumeGroup",
@@ -46,6 +47,18 @@ export const volumeKinds: readonly ResourceKind[] = [
 function volumePath(volume: Resource): string {
   return `/volumes/${encodeURIComponent(groupOf(volume))}/${encodeURIComponent(volume.title)}`;
 }
+
+const poolActions: readonly RowAction<Resource>[] = [
+  {
+    text: "Grow…",
+    icon: "resize",
+    key: "r",
+    run: (pool) => {
+      const ResizePool = lazy(async () => (await import("./resize-pool.tsx")).ResizePool);
+      openPanel(`Grow ${pool.title}`, () => <ResizePool pool={pool} />);
+    },
+  },
+];
 
 const volumeActions: readonly RowAction<Resource>[] = [
   {
@@ -69,6 +82,41 @@ const volumeActions: readonly RowAction<Resource>[] = [
     },
   },
   {
+    text: "Snapshot…",
+    icon: "image",
+    appliesTo: hasClass,
+    run: (volume) => {
+      const CreateSnapshot = lazy(async () => (await import("./new-from-volume.tsx")).CreateSnapshot);
+      openPanel(`Snapshot of ${volume.title}`, () => <CreateSnapshot volume={volume} />);
+    },
+  },
+  {
+    text: "Clone…",
+    icon: "copy",
+    appliesTo: hasClass,
+    run: (volume) => {
+      const CloneVolume = lazy(async () => (await import("./new-from-volume.tsx")).CloneVolume);
+      openPanel(`Clone of ${volume.title}`, () => <CloneVolume volume={volume} />);
+    },
+  },
+  {
+    text: "Restore its origin…",
+    icon: "restore",
+    isDestructive: true,
+    appliesTo: (volume) => hasClass(volume) && volume.properties.origin !== undefined,
+    run: (volume) => {
+      const origin = volume.properties.origin ?? "";
+      propose({
+        title: `Restore ${origin} from its snapshot ${volume.title}`,
+        label: "Restore",
+        method: VolumeService.method.mergeSnapshot,
+        request: { name: volume.title, deviceClass: deviceClassOf(volume) },
+        isDangerous: true,
+        confirmName: origin,
+      });
+    },
+  },
+  {
     text: "Tags…",
     icon: "tag",
     key: "t",
@@ -77,6 +125,20 @@ const volumeActions: readonly RowAction<Resource>[] = [
       const SetTags = lazy(async () => (await import("./set-tags.tsx")).SetTags);
       openPanel(`Tags of ${volume.title}`, () => <SetTags volume={volume} />);
     },
+  },
+  {
+    text: "Wipe…",
+    icon: "trash",
+    isDestructive: true,
+    appliesTo: hasClass,
+    run: (volume) =>
+      propose({
+        ...removalOf(volume),
+        title: `Wipe and remove the volume ${volume.title}`,
+        label: "Wipe and remove",
+        method: VolumeService.method.deleteVolume,
+        request: { ...removalOf(volume).request, wipe: true },
+      }),
   },
   {
     text: "Remove…",

@@ -8,6 +8,7 @@ import { TimeText } from "../../parts/text/time-text.tsx";
 import { ResourcePage } from "../../resources/resource-page.tsx";
 import { BackupList } from "./backup-list.tsx";
 import { lastBackups } from "./last-backups.ts";
+import { SnapshotList } from "./snapshot-list.tsx";
 import { deviceClassOf, groupOf } from "./volume-facts.ts";
 import { volumeKinds } from "./volume-kinds.tsx";
 import { tagsOf } from "./volume-tags.ts";
@@ -25,7 +26,10 @@ export function VolumePage({ group, name }: { readonly group: string; readonly n
       parent={{ title: "Volumes", path: "/volumes" }}
       tilesOf={tilesOf}
       Now={Now}
-      tabs={[{ id: "backups", title: "Backups", Body: Backups }]}
+      tabs={[
+        { id: "snapshots", title: type === "thinPool" ? "Volumes" : "Snapshots", Body: SnapshotList },
+        { id: "backups", title: "Backups", Body: Backups },
+      ]}
     />
   );
 }

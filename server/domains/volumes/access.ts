@@ -37,16 +37,12 @@ export function createVolumeAccess(
     return named.length > 0 ? named : [volumeResource(handle.volumeGroup ?? "", handle.name)];
   }
 
-  /** Returns the snapshot and, if it exists, the volume that the merge changes. */
-  async function volumesToMerge({ name, deviceClass }: MergeSnapshotRequest): Promise<string[]> {
+  /** A merge overwrites the volume that the snapshot was taken of. */
+  async function snapshotAndOrigin({ name, deviceClass }: MergeSnapshotRequest): Promise<string[]> {
     const { volumeGroup } = findDeviceClass(deviceClasses, deviceClass);
     const { value } = await volumes.readState();
     const snapshot = value.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
-    return volumesNamed(
-      deviceClass,
-      name,
-      ...(snapshot?.originName === undefined ? [] : [snapshot.originName]),
-    );
+    return volumesNamed(deviceClass, ...[name, snapshot?.originName].filter((each) => each !== undefined));
   }
 
   const pool = {
@@ -97,9 +93,6 @@ export function createVolumeAccess(
         }),
       },
       getVolume: named,
-      createThinPool: pool,
-      resizeThinPool: pool,
-      mergeSnapshot: { touches: volumesToMerge },
       createVolume: named,
       resizeVolume: named,
       deleteVolume: named,
@@ -109,6 +102,9 @@ export function createVolumeAccess(
       createSnapshot: {
         touches: ({ name, source, deviceClass }) => volumesNamed(deviceClass, name, source),
       },
+      mergeSnapshot: { touches: snapshotAndOrigin },
+      createThinPool: pool,
+      resizeThinPool: pool,
       renameVolume: {
         touches: ({ name, newName, deviceClass }) => volumesNamed(deviceClass, name, newName),
       },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
@@ -81,5 +82,83 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
     }
     t.equal((await lvm.read()).value.volumes.length, 1, "only the pool is left");
     t.equal(await freeBytes(), freeBefore);
+  });
+
+  test(`${kind}: a thin pool is created and grows`, async (t) => {
+    const { lvm, volumeGroupName } = await makeSubject(t);
+    t.teardown(() => lvm.close());
+    const find = async (name: string) => (await lvm.read()).value.volumes.find((one) => one.name === name);
+    const freeBytes = async () => (await lvm.read()).value.volumeGroups[0]?.freeBytes ?? 0n;
+    const at = { volumeGroupName, name: "second" };
+    const before = await freeBytes();
+    await lvm.run({
+      kind: "createThinPool",
+      ...at,
+      sizeBytes: 5n * extent,
+      metadataSizeBytes: extent,
+      tags: ["a"],
+    });
+    t.match(await find("second"), {
+      kind: "thinPool",
+      sizeBytes: 5n * extent,
+      metadataSizeBytes: extent,
+      active: true,
+      tags: ["a"],
+      dataPercent: 0,
+    });
+    t.equal(
+      before - (await freeBytes()),
+      6n * extent,
+      "the spare for the first pool's metadata is large enough",
+    );
+    const again = { kind: "createThinPool", ...at, sizeBytes: extent, tags: [] } as const;
+    t.equal(await reasonOf(lvm.run(again)), "VOLUME_EXISTS");
+    t.equal(await reasonOf(lvm.run({ ...again, name: "huge", sizeBytes: 1000n * extent })), "NO_SPACE");
+
+    await lvm.run({ kind: "resizeMetadata", ...at, sizeBytes: 2n * extent });
+    await lvm.run({ kind: "resize", ...at, sizeBytes: 6n * extent });
+    t.match(await find("second"), { sizeBytes: 6n * extent, metadataSizeBytes: 2n * extent });
+    t.equal(before - (await freeBytes()), 9n * extent, "its data, its metadata, and more of the spare");
+    await lvm.run({ kind: "resizeMetadata", ...at, sizeBytes: 2n * extent });
+    const thin = { volumeGroupName, thinPoolName: "second", tags: [] };
+    await lvm.run({ kind: "create", ...thin, name: "one", sizeBytes: extent });
+    t.match(await find("one"), { thinPoolName: "second" });
+  });
+
+  test(`${kind}: a snapshot is merged into its origin`, async (t) => {
+    const { lvm, volumeGroupName, thinPoolName } = await makeSubject(t);
+    t.teardown(() => lvm.close());
+    const at = (name: string) => ({ volumeGroupName, name });
+    const find = async (name: string) => (await lvm.refresh()).value.volumes.find((one) => one.name === name);
+    const untilMerged = async (name: string) => {
+      while ((await find(name))?.merging === true) {
+        await sleep(100);
+      }
+    };
+    await lvm.run({ kind: "create", ...at("thin"), sizeBytes: 4n * extent, tags: ["o"], thinPoolName });
+    const { uuid } = (await find("thin")) ?? {};
+    await lvm.run({ kind: "snapshot", ...at("snap"), originName: "thin", tags: ["s"] });
+    await lvm.run({ kind: "resize", ...at("thin"), sizeBytes: 6n * extent });
+    await lvm.run({ kind: "merge", ...at("snap"), isThin: true });
+    await untilMerged("thin");
+    t.match(await find("thin"), {
+      uuid,
+      kind: "thinVolume",
+      sizeBytes: 4n * extent,
+      merging: false,
+      active: true,
+    });
+    t.equal(await find("snap"), undefined);
+
+    await lvm.run({ kind: "create", ...at("thick"), sizeBytes: 4n * extent, tags: [] });
+    await lvm.run({ kind: "snapshot", ...at("cow"), originName: "thick", tags: [], roomBytes: 2n * extent });
+    await lvm.run({ kind: "deactivate", ...at("thick") });
+    await lvm.run({ kind: "merge", ...at("cow"), isThin: false });
+    t.match(await find("thick"), { merging: true, active: false }, "it waits for the next activation");
+    t.equal(await find("cow"), undefined, "LVM hides it at once");
+    await lvm.run({ kind: "activate", ...at("thick") });
+    await untilMerged("thick");
+    t.match(await find("thick"), { kind: "linear", merging: false, active: true });
+    t.equal(await reasonOf(lvm.run({ kind: "merge", ...at("thick"), isThin: false })), "TOOL_FAILED");
   });
 }

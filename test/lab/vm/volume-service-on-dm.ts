@@ -17,10 +17,7 @@ const mib = 1n << 20n;
  */
 async function checkVolumeService(volumeGroup: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "hostplane-volume-service-"));
-  await shell(
-    `lvcreate -q -y -T -L 64m -n pool ${volumeGroup}; lvcreate -q -y -n data -L 64m ${volumeGroup};` +
-      `lvcreate -q -y -n thin -V 128m --thinpool pool ${volumeGroup}`,
-  );
+  await shell(`lvcreate -q -y -n data -L 64m ${volumeGroup}`);
   const gateway = await startGatewayProcess(join(folder, "hostplane.yaml"), {
     deviceClasses: [
       { name: "thick", volumeGroup, default: true, spareGiB: 0 },
@@ -80,12 +77,27 @@ async function checkThick(
   await shell(`umount ${folder}/mnt`);
 }
 
-/** Checks the figures of thin volumes, and a snapshot of a snapshot. */
+/** Checks a thin pool, the figures of thin volumes, and a snapshot of a snapshot. */
 async function checkThin(volumes: Client<typeof VolumeService>, volumeGroup: string): Promise<void> {
+  const deviceClass = "thin";
+  const pool = { name: "pool", volumeGroup };
+  await assertRefused(
+    volumes.createVolume({ name: "thin", deviceClass, sizeBytes: mib }),
+    "VOLUME_GROUP_GONE",
+  );
+  const { thinPool } = await volumes.createThinPool({ ...pool, sizeBytes: 48n * mib });
+  assert.deepEqual([thinPool?.sizeBytes, thinPool?.deviceClasses], [48n * mib, ["thin"]]);
+  const metadataSizeBytes = 8n * mib;
+  const { thinPool: grown } = await volumes.resizeThinPool({
+    ...pool,
+    sizeBytes: 64n * mib,
+    metadataSizeBytes,
+  });
+  assert.deepEqual([grown?.sizeBytes, grown?.metadataSizeBytes], [64n * mib, metadataSizeBytes]);
+  await volumes.createVolume({ name: "thin", deviceClass, sizeBytes: 128n * mib });
   await shell(
     `dd if=/dev/urandom of=/dev/${volumeGroup}/thin bs=1M count=16 oflag=direct conv=fsync status=none`,
   );
-  const deviceClass = "thin";
   await volumes.createSnapshot({ source: "thin", name: "first", deviceClass });
   const { volume: second } = await volumes.createSnapshot({ source: "first", name: "second", deviceClass });
   assert.equal(second?.kind, VolumeKind.THIN);

@@ -2,6 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { Registry } from "@prometheus-io/client";
 import { test } from "tap";
+import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import type { MetricSample, MetricSource } from "../../../server/domain/metric-source.ts";
 import { createDomainMetrics } from "../../../server/observability/domain-metrics.ts";
@@ -57,6 +58,16 @@ test("the free space of a device class follows its volumes", async (t) => {
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "2" });
   await createClient(LVService, transport).createLV({ name: "data", sizeGb: 2n });
   t.equal((await readMetrics(url)).get(series), before - 2 * gib);
+});
+
+test("a copy-on-write snapshot has its used share, until it is removed", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const volumes = createClient(VolumeService, createConnectTransport({ baseUrl: url, httpVersion: "2" }));
+  const series = 'hostplane_snapshot_used_ratio{volume="volumeGroups/sandbox-vg/volumes/frozen"}';
+  await volumes.createSnapshot({ source: "sandbox-web", name: "frozen" });
+  t.equal((await readMetrics(url)).get(series), 0);
+  await volumes.deleteVolume({ name: "frozen" });
+  t.equal((await readMetrics(url)).get(series), undefined);
 });
 
 test("a thin pool's class is measured by its overprovisioning limit", async (t) => {

@@ -23,6 +23,18 @@ test("a grant with resources allows changes of these resources only", async (t) 
     { reason: "NOT_GRANTED" },
     "the source of a snapshot counts too",
   );
+  t.match(
+    await db.call("hostplane.v1.VolumeService/CloneVolume", { source: "web-1", name: "db-stolen" }),
+    { reason: "NOT_GRANTED" },
+    "and that of a clone",
+  );
+  const snapshot = { source: "web-1", name: "db-snapshot" };
+  t.equal((await admin.call("hostplane.v1.VolumeService/CreateSnapshot", snapshot)).status, 200);
+  t.match(
+    await db.call("hostplane.v1.VolumeService/MergeSnapshot", { name: "db-snapshot" }),
+    { reason: "NOT_GRANTED", body: { message: /covers volumeGroups\/sandbox-vg\/volumes\/web-1/ } },
+    "a merge overwrites the origin",
+  );
   t.match(await db.call("hostplane.v1.VolumeService/RenameVolume", { name: "db-1", newName: "web-2" }), {
     reason: "NOT_GRANTED",
   });
