@@ -1,5 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { CallerRole } from "../../rpc/access/caller-role.ts";
+import { type CallerRole, callerRoles } from "../../rpc/access/caller-role.ts";
 import { type Caller, type CallerKind, callerKindOf } from "../../rpc/call/caller.ts";
 import { methodPathOf } from "../../rpc/call/method-rule.ts";
 import type { SavedMutation } from "./saved-mutation.ts";
@@ -33,19 +33,24 @@ export interface ApprovalRules {
   requirementOf(
     method: DescMethod,
     caller: Caller,
-    mutation: Pick<SavedMutation, "changes" | "losses" | "steps">,
+    mutation: Pick<SavedMutation, "resource" | "changes" | "losses" | "steps">,
   ): ApprovalRequirement;
 }
 
 const none: ApprovalRequirement = { approvals: 0, withinMs: undefined };
 
 export function createApprovalRules(rules: readonly ApprovalRule[]): ApprovalRules {
-  function decide(method: DescMethod, caller: Caller, destroysData: boolean): ApprovalRequirement {
+  function decide(
+    method: DescMethod,
+    caller: Caller,
+    role: Role,
+    destroysData: boolean,
+  ): ApprovalRequirement {
     const rule = rules.find(
       (each) =>
         names(each, method) &&
         (destroysData || !each.destroysData) &&
-        each.roles?.some((role) => role === caller.role) !== false &&
+        each.roles?.some((one) => one === role) !== false &&
         each.callers?.includes(callerKindOf(caller)) !== false,
     );
     return rule === undefined || rule.approvals === 0
@@ -56,12 +61,35 @@ export function createApprovalRules(rules: readonly ApprovalRule[]): ApprovalRul
   return {
     covers: (method) => rules.some((rule) => rule.approvals > 0 && names(rule, method)),
     mayRequire: (method, caller) =>
-      [true, false].some((destroysData) => decide(method, caller, destroysData).approvals > 0),
-    requirementOf(method, caller, { changes, losses, steps }) {
-      const changesNothing = changes.length === 0 && losses.length === 0 && steps.length === 0;
-      return changesNothing ? none : decide(method, caller, losses.length > 0);
+      rolesOf(caller).some((role) =>
+        [true, false].some((destroysData) => decide(method, caller, role, destroysData).approvals > 0),
+      ),
+    requirementOf(method, caller, { resource, changes, losses, steps }) {
+      if (changes.length === 0 && losses.length === 0 && steps.length === 0) {
+        return none;
+      }
+      const covering = coveringRole(method, caller, resource);
+      const roles = covering === undefined ? rolesOf(caller) : [covering];
+      return roles
+        .map((role) => decide(method, caller, role, losses.length > 0))
+        .reduce((one, other) => (other.approvals > one.approvals ? other : one));
     },
   };
+}
+
+type Role = Caller["role"];
+
+/** Roles that a caller may have for a change. */
+function rolesOf({ role, grants }: Caller): readonly Role[] {
+  return grants === undefined ? [role] : callerRoles;
+}
+
+/** Returns the highest role of a grant that covers a change; undefined without grants, or if none covers all of it. */
+function coveringRole(method: DescMethod, { grants }: Caller, resource: string): Role {
+  const methodPath = methodPathOf(method);
+  return callerRoles.findLast(
+    (role) => grants?.allowing({ methodPath, role, host: "here", resource }) !== undefined,
+  );
 }
 
 function names({ methods }: ApprovalRule, method: DescMethod): boolean {

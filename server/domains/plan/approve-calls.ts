@@ -34,7 +34,7 @@ export function createApproveCalls({ rules, plannerOf, savedPlans }: ApproveCall
     for (const plan of plans.filter((each) => each.digest !== digest)) {
       await savedPlans.outdate(plan.id, "the same call has another plan now");
     }
-    return plans.find((plan) => plan.digest === digest) ?? (await savedPlans.create(planned, call));
+    return savedPlans.create(planned, call, true);
   }
 
   /** Applies the plan of a call, if it is approved. @throws InfraError APPROVAL_REQUIRED, PLAN_STALE, PLAN_USED, TOO_MANY_PLANS */

@@ -31,8 +31,12 @@ import type { NewApproval, PlanEnd } from "./store/use.ts";
 
 /** Plans that are saved for a day, or for as long as they can be approved. A caller sees its own plans; an admin sees all plans. */
 export interface SavedPlans {
-  /** @throws InfraError TOO_MANY_PLANS, INVALID_FIELD for a request that is too large */
-  create(planned: PlannedCall, by: PlanOwner): Promise<SavedPlan>;
+  /**
+   * Saves a plan.
+   * @param reuses returns the caller's open plan with the same digest instead, if there is one; default: false
+   * @throws InfraError TOO_MANY_PLANS, INVALID_FIELD for a request that is too large
+   */
+  create(planned: PlannedCall, by: PlanOwner, reuses?: boolean): Promise<SavedPlan>;
   /** Also returns a plan that needs approvals to a caller that may call its method. @throws InfraError PLAN_NOT_FOUND */
   get(id: string, by: PlanOwner): Promise<SavedPlan>;
   /**
@@ -122,7 +126,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
   }
 
   return {
-    async create({ method, request, mutation }, by) {
+    async create({ method, request, mutation }, by, reuses = false) {
       const bytes = toBinary(method.input, request);
       if (bytes.length > requestMaxBytes) {
         throw invalidField("request", `must have at most ${requestMaxBytes} bytes, has ${bytes.length}`);
@@ -142,7 +146,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
         lvmd: by.peer.lvmd,
         required_approvals: approvals,
       };
-      const outcome = await store.run("plans.create", { plan, keepMs: withinMs, limits });
+      const outcome = await store.run("plans.create", { plan, keepMs: withinMs, limits, reuses });
       if (!outcome.ok) {
         throw tooManyPlans(outcome.of);
       }

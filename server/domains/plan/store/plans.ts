@@ -35,12 +35,24 @@ export interface PlanView {
 
 /** Plans as records. An expired plan no longer exists. */
 export const planRecordTransactions = {
+  /** Saves a plan. @param args.reuses returns the owner's open plan with the same digest instead, if there is one */
   async "plans.create"(
     context: TransactionContext,
-    args: { plan: NewPlanRow; keepMs: number; limits: PlanLimits },
+    args: { plan: NewPlanRow; keepMs: number; limits: PlanLimits; reuses: boolean },
   ): Promise<SavePlanOutcome> {
     const { db, nowMs } = context;
-    const { plan, keepMs, limits } = args;
+    const { plan, keepMs, limits, reuses } = args;
+    const { owner, digest, lvmd } = plan;
+    const known = db
+      .selectFrom("saved_plans")
+      .selectAll()
+      .where(({ and }) => and({ owner, digest, lvmd, state: "open" }))
+      .where("expires_at", ">", nowMs)
+      .orderBy("seq");
+    const [record] = await withApprovals(context, reuses ? await known.limit(1).execute() : []);
+    if (record !== undefined) {
+      return { ok: true, record };
+    }
     const { inAll, ofOwner, openOfOwner } = await db
       .selectFrom("saved_plans")
       .select(({ fn, and }) => [
@@ -64,9 +76,9 @@ export const planRecordTransactions = {
       .values({ ...plan, state: "open", created_at: nowMs, expires_at: nowMs + keepMs })
       .returningAll()
       .executeTakeFirstOrThrow();
-    const record = { ...row, approvals: [] };
-    await appendEvents(context, planEvents("proposed", record));
-    return { ok: true, record };
+    const saved = { ...row, approvals: [] };
+    await appendEvents(context, planEvents("proposed", saved));
+    return { ok: true, record: saved };
   },
 
   async "plans.get"(context: TransactionContext, { id }: { id: string }): Promise<PlanRecord | undefined> {

@@ -3,12 +3,18 @@ import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { expectationOf } from "../../../../server/config/mistake.ts";
 import { type ApprovalRule, createApprovalRules } from "../../../../server/domains/plan/approval-rules.ts";
 import { configSchema } from "../../../../server/gateway/config/schema.ts";
+import { createGrants } from "../../../../server/rpc/access/grants.ts";
 import type { Caller } from "../../../../server/rpc/call/caller.ts";
 import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 import { callerOf } from "./plan-under-test.ts";
 
 const { removeLV, createLV } = LVService.method;
-const lossless = { changes: ["x"], losses: [], steps: [{ name: "x", command: [] }] };
+const lossless = {
+  resource: "volumeGroups/vg0/volumes/a",
+  changes: ["x"],
+  losses: [],
+  steps: [{ name: "x", command: [] }],
+};
 const destroying = { ...lossless, losses: ["all data"] };
 
 function caller(actor: string, role: Caller["role"] = "operator", accountId = "id"): Caller {
@@ -36,9 +42,36 @@ test("the first rule that fits decides", (t) => {
   t.end();
 });
 
+test("of several grants, the role of the one that covers the change decides", (t) => {
+  const rules = createApprovalRules([
+    rule({ roles: ["operator"], approvals: 2 }),
+    rule({ roles: ["admin"] }),
+  ]);
+  const grants = createGrants(
+    [{ role: "operator" }, { role: "admin", resources: ["volumeGroups/vg1/**"] }, { role: "viewer" }],
+    "host1",
+  );
+  const alice: Caller = { ...caller("user/alice", "admin"), grants };
+  const approvalsFor = (resource: string) =>
+    rules.requirementOf(removeLV, alice, { ...lossless, resource }).approvals;
+  t.equal(approvalsFor("volumeGroups/vg0/volumes/a"), 2, "an operator");
+  t.equal(approvalsFor("volumeGroups/vg1/volumes/a"), 1, "an admin");
+  t.ok(createApprovalRules([rule({ roles: ["operator"] })]).mayRequire(removeLV, alice));
+  const elsewhere = createGrants(
+    [
+      { role: "operator", resources: ["pods/**"] },
+      { role: "admin", hosts: ["b"] },
+    ],
+    "host1",
+  );
+  const bob: Caller = { ...caller("user/bob", "admin"), grants: elsewhere };
+  t.equal(rules.requirementOf(removeLV, bob, lossless).approvals, 2, "none covers it: the strictest rule");
+  t.end();
+});
+
 test("a call that changes nothing needs no approval", (t) => {
   const rules = createApprovalRules([rule({})]);
-  const nothing = { changes: [], losses: [], steps: [] };
+  const nothing = { ...lossless, changes: [], losses: [], steps: [] };
   t.equal(rules.requirementOf(removeLV, caller("user/alice"), nothing).approvals, 0);
   t.equal(rules.requirementOf(removeLV, caller("user/alice"), lossless).approvals, 1);
   t.end();

@@ -1,5 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
+import { OperationState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
 import { type CallerUnderTest, endedOperation, type Json, startPlans } from "./callers-under-test.ts";
 
 const createLv = "proto.LVService/CreateLV";
@@ -101,17 +105,63 @@ test("concurrent calls apply an approved plan once", async (t) => {
   );
 });
 
+test("concurrent calls get one plan", async (t) => {
+  const { alice } = await startPlans(t, withRules(forOperators));
+  const answers = await Promise.all(Array.from({ length: 4 }, () => alice.call(removeLv, web)));
+  t.equal(new Set(answers.map(({ metadata }) => metadata.plan)).size, 1);
+});
+
 test("a call of a stream is refused, and streams its progress once it is approved", async (t) => {
-  const { alice, bob, url } = await startPlans(t, withRules({ destroysData: true, approvals: 1 }));
-  const destroy = "operations.v1.OperationsService/DestroyHypervisor";
-  const request = { id: "sandbox-hv-1" };
-  const id = await alice.plan(destroy, request);
-  t.equal(url.startsWith("http"), true);
-  t.match(await alice.apply(id), { reason: "APPROVAL_REQUIRED" });
+  const { admin, bob, url, tokenOf } = await startPlans(t, withRules({ callers: ["token"], approvals: 1 }));
+  const headers = { authorization: `Bearer ${await tokenOf("robot", "ROLE_OPERATOR")}` };
+  const client = createClient(
+    OperationsService,
+    createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),
+  );
+  const states = async (id: string) => {
+    const seen: OperationState[] = [];
+    for await (const { state } of client.destroyHypervisor({ id }, { headers })) {
+      seen.push(state);
+    }
+    return seen;
+  };
+  t.match(await rpcErrorOf(states("sandbox-hv-1")), { reason: "APPROVAL_REQUIRED" });
+  const { body } = await bob.call(`${plans}/ListPlans`, { waiting: true });
+  const id = String((body.plans as readonly Json[])[0]?.id);
   await bob.approve(id);
-  const applied = await alice.apply(id);
-  const operation = await endedOperation(alice, applied.body.plan?.operationIds?.[0]);
-  t.match(operation, { state: "OPERATION_STATE_COMPLETED" });
+  t.equal((await states("sandbox-hv-1")).at(-1), OperationState.COMPLETED);
+  const applied = await getPlan(admin, id);
+  t.match(applied, { state: "SAVED_PLAN_STATE_APPLIED", operationIds: { length: 1 } });
+  const operation = await endedOperation(admin, (applied.operationIds as readonly string[])[0]);
+  t.match(operation.steps, [{ name: "checkPlan", state: "STEP_STATE_DONE" }]);
+});
+
+test("an approved stream whose caller leaves at once is applied at most once", async (t) => {
+  const { admin, bob, url, tokenOf } = await startPlans(t, withRules({ callers: ["token"], approvals: 1 }));
+  const headers = { authorization: `Bearer ${await tokenOf("robot", "ROLE_OPERATOR")}` };
+  const client = createClient(
+    OperationsService,
+    createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),
+  );
+  const call = async (signal?: AbortSignal) => {
+    const stream = client.destroyHypervisor({ id: "sandbox-hv-1" }, { headers, ...(signal && { signal }) });
+    for await (const _message of stream) {
+      return "answered";
+    }
+    return "ended";
+  };
+  await call().catch(() => undefined);
+  const { body } = await bob.call(`${plans}/ListPlans`, { waiting: true });
+  const id = String((body.plans as readonly Json[])[0]?.id);
+  await bob.approve(id);
+  await call(AbortSignal.timeout(3)).catch(() => undefined);
+  await call().catch(() => undefined);
+  const list = await admin.call("hostplane.v1.OperationService/ListOperations", {
+    kind: "hypervisors.destroy",
+  });
+  const operations = (list.body.operations ?? []) as readonly Json[];
+  t.ok(operations.length <= 1, `${operations.length} operations`);
+  t.not((await getPlan(admin, id)).state, "SAVED_PLAN_STATE_OPEN");
 });
 
 test("an approved plan ends PLAN_STALE when the system has moved", async (t) => {

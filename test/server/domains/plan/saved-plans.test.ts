@@ -190,7 +190,7 @@ test("an expired plan no longer exists, and is purged", async (t) => {
   }
   const { seq, state, stale_because, operation_id, created_at, expires_at, approvals, ...plan } = row;
   const limits = { openOfOwner: 9, ofOwner: 9, inAll: 9 };
-  await store.run("plans.create", { plan: { ...plan, id: "expired" }, keepMs: 0, limits });
+  await store.run("plans.create", { plan: { ...plan, id: "expired" }, keepMs: 0, limits, reuses: false });
   t.equal(await reasonOf(plans.get("expired", alice)), "PLAN_NOT_FOUND");
   t.equal(await reasonOf(plans.remove("expired", alice)), "PLAN_NOT_FOUND");
   t.equal((await plans.list({ belowSeq: undefined, limit: 10, waiting: false }, alice)).rows.length, 1);
