@@ -40,6 +40,8 @@ export interface Grants {
   covers(subject: Subject): boolean;
   /** Reports whether one of the grants covers a host. */
   coversHost(host: GrantedHost): boolean;
+  /** Reports whether one of the grants covers all resources of this gateway's host. */
+  coversAllHere(): boolean;
   /** Returns the grants on a host, without their bounds of hosts. */
   onHost(host: GrantedHost): readonly Grant[];
 }
@@ -88,6 +90,7 @@ export function createGrants(grants: readonly Grant[], here: string): Grants | u
       );
     },
     coversHost: (host) => compiled.some((each) => each.coversHost(host)),
+    coversAllHere: () => compiled.some((each) => each.grant.resources === undefined && each.coversHost(own)),
     onHost: (host) =>
       compiled
         .filter((each) => each.coversHost(host))

@@ -8,8 +8,8 @@ import { rpcReasons } from "../../reasons.ts";
 import { peerFromRequest } from "./serve-request.ts";
 
 /**
- * Creates the check of who may read a page: every caller that is logged in, with any credential that an RPC accepts. The check
- * returns why a request is refused, or undefined.
+ * Creates the check of who may read a page: every caller that is logged in, with any credential that an RPC accepts, unless its
+ * grants have bounds of resources. The check returns why a request is refused, or undefined.
  * @param authenticate identifies the caller; throws if its credentials are refused
  */
 export function createPageAccess(
@@ -19,12 +19,14 @@ export function createPageAccess(
     try {
       const peer = peerFromRequest(request.raw, listener);
       const header = (name: string) => request.headers[name]?.toString();
-      const { role } = await authenticate({ peer, header });
-      return role === undefined
-        ? new InfraError(
-            rpcReasons.LOGIN_REQUIRED,
-            "this page needs a login; send `authorization: Bearer <token>`",
-          )
+      const { role, grants, actor } = await authenticate({ peer, header });
+      if (role === undefined) {
+        const message = "this page needs a login; send `authorization: Bearer <token>`";
+        return new InfraError(rpcReasons.LOGIN_REQUIRED, message);
+      }
+      // It may name any resource.
+      return grants?.coversAllHere() === false
+        ? new InfraError(rpcReasons.NOT_GRANTED, `no grant of ${actor} covers all resources on this host`)
         : undefined;
     } catch (error) {
       return infraErrorFrom(error);

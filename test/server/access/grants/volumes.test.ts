@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { startGrants } from "./grants-under-test.ts";
 
@@ -63,6 +64,17 @@ test("lists contain only what a grant covers", async (t) => {
   ]);
   t.match(await db.call("proto.VGService/GetFreeBytes"), { reason: "NOT_GRANTED" });
   t.match(await db.call("stats.StatsService/GetClusterStats"), { reason: "NOT_GRANTED" });
+});
+
+test("metrics, which name any resource, need a grant for all of them", async (t) => {
+  const { url, userWith } = await startGrants(t);
+  const statusFor = async (name: string, grants: readonly JsonObject[]) => {
+    const { token } = await userWith(name, grants);
+    return (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).status;
+  };
+  t.equal(await statusFor("bounded", [grant]), 403);
+  t.equal(await statusFor("elsewhere", [{ role: "ROLE_VIEWER", hosts: ["elsewhere"] }]), 403);
+  t.equal(await statusFor("both", [grant, { role: "ROLE_VIEWER" }]), 200);
 });
 
 test("a grant of methods allows no others, and one without bounds is a role", async (t) => {
