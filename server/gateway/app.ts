@@ -3,6 +3,7 @@ import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import cors from "@fastify/cors";
 import fastify, {
   type FastifyBaseLogger,
+  type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   LogController,
@@ -183,12 +184,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     mayRead: (request) => options.mayReadMetrics(request, listenerOf(request)),
   });
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
-  if (options.redeemLoginLink !== undefined) {
-    await app.register(loginLink, { listenerOf, redeem: options.redeemLoginLink });
-  }
-  if (options.logOutByProvider !== undefined) {
-    await app.register(providerLogout, { logOut: options.logOutByProvider });
-  }
+  await registerLoginPages(app, options, listenerOf);
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();
@@ -223,6 +219,20 @@ export async function createApp(options: AppOptions): Promise<App> {
     routeOf: (methodPath) => routeByPath.get(`/${methodPath}`),
     close: () => app.close(),
   };
+}
+
+/** Serves the pages that begin and end sessions, of a sandbox and of a gateway with identity providers. */
+async function registerLoginPages(
+  app: FastifyInstance,
+  { redeemLoginLink, logOutByProvider }: Pick<AppOptions, "redeemLoginLink" | "logOutByProvider">,
+  listenerOf: LoginLinkOptions["listenerOf"],
+): Promise<void> {
+  if (redeemLoginLink !== undefined) {
+    await app.register(loginLink, { listenerOf, redeem: redeemLoginLink });
+  }
+  if (logOutByProvider !== undefined) {
+    await app.register(providerLogout, { logOut: logOutByProvider });
+  }
 }
 
 /** Returns what forwards calls to the hosts of the fleet; undefined unless the gateway is a hub. */

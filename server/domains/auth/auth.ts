@@ -11,7 +11,6 @@ import type { Store } from "../../store/store.ts";
 import type { RuledMethod } from "./access/explain-access.ts";
 import { createExplainRequest, type ExplainOptions } from "./access/explain-request.ts";
 import { authMethodAccess } from "./access/method-access.ts";
-import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
 import { createAuthState } from "./auth-state.ts";
 import { type AuthenticateOptions, type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
 import { createCallers } from "./callers.ts";
@@ -23,7 +22,8 @@ import { createLoginThrottle } from "./sessions/login-throttle.ts";
 import { createLogins, type Session } from "./sessions/logins.ts";
 import { createSessionTokens } from "./sessions/session-token.ts";
 import { ensureSigningKey, rotateSigningKey, signingKeyPurpose } from "./sessions/signing-keys.ts";
-import { createTokenUse } from "./token-use.ts";
+import { type ApiTokens, createApiTokens } from "./tokens/api-tokens.ts";
+import { createTokenUse } from "./tokens/token-use.ts";
 import { createUserService } from "./user-service.ts";
 import { createUsers, type Users } from "./users.ts";
 

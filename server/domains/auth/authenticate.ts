@@ -4,7 +4,7 @@ import type { AuthState } from "./auth-state.ts";
 import { type Callers, callerOfListener } from "./callers.ts";
 import { authReasons } from "./reasons.ts";
 import { assertOwnPage, type RequestOrigin, readSessionCookie } from "./sessions/session-cookie.ts";
-import type { TokenUse } from "./token-use.ts";
+import type { TokenUse } from "./tokens/token-use.ts";
 
 export interface AuthenticateOptions {
   readonly state: Pick<AuthState, "isShared" | "refresh">;

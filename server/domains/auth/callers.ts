@@ -4,12 +4,12 @@ import type { Peer } from "../../rpc/call/call.ts";
 import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import type { ClientCertificate } from "../../rpc/protocols/http/client-certificate.ts";
 import type { AuthUser } from "./accounts.ts";
-import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";
 import type { ProviderSessions } from "./providers/provider-sessions.ts";
 import { authReasons } from "./reasons.ts";
 import { assertNotExpired, type SessionClaims, type SessionTokens } from "./sessions/session-token.ts";
-import { apiTokenPrefix, hashToken } from "./token-hash.ts";
+import { isApiToken } from "./tokens/api-token-text.ts";
+import { apiTokenPrefix, hashToken } from "./tokens/token-hash.ts";
 
 /** Finds callers by their credentials. `current()` of a caller checks the credential again. */
 export interface Callers {

@@ -16,9 +16,9 @@ import {
 import type { CallerRole } from "../../rpc/access/caller-role.ts";
 import type { Grant } from "../../rpc/access/grant.ts";
 import type { Caller, CredentialKind } from "../../rpc/call/caller.ts";
-import type { RequestedApiToken } from "./api-tokens.ts";
 import type { ApiTokenRecord } from "./store/api-tokens.ts";
 import type { UserRecord } from "./store/user-record.ts";
+import type { RequestedApiToken } from "./tokens/api-tokens.ts";
 import type { RequestedUser, RequestedUserChange } from "./users.ts";
 
 const roleNumbers: Readonly<Record<string, Role>> = {

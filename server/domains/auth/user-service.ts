@@ -2,8 +2,8 @@ import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import type { ExplainRequest } from "./access/explain-request.ts";
-import type { ApiTokens } from "./api-tokens.ts";
 import type { Administration } from "./changes/administration.ts";
+import type { ApiTokens } from "./tokens/api-tokens.ts";
 import { apiTokenMessage, callerMessage, grantMessage, userMessage } from "./user-messages.ts";
 import type { Users } from "./users.ts";
 

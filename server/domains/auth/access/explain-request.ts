@@ -6,8 +6,8 @@ import type { GrantedHost } from "../../../rpc/access/grant.ts";
 import type { MethodAccess } from "../../../rpc/access/method-access.ts";
 import { explainPattern } from "../../../rpc/access/resource-pattern.ts";
 import { methodPathOf } from "../../../rpc/call/method-rule.ts";
-import type { ApiTokens } from "../api-tokens.ts";
 import { authReasons } from "../reasons.ts";
+import type { ApiTokens } from "../tokens/api-tokens.ts";
 import type { Users } from "../users.ts";
 import {
   type ExplainedAccount,

@@ -1,7 +1,7 @@
 import type { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
 import { createStoredChange } from "../../../domain/stored-change.ts";
-import type { ApiTokens } from "../api-tokens.ts";
+import type { ApiTokens } from "../tokens/api-tokens.ts";
 import { apiTokenMessage, userMessage } from "../user-messages.ts";
 import type { Users } from "../users.ts";
 import { createCreateApiToken, createRevokeApiToken, createRotateSigningKey } from "./token-changes.ts";

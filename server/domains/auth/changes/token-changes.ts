@@ -5,8 +5,8 @@ import type {
 } from "../../../../gen/hostplane/v1/user_pb.ts";
 import type { StoredChange } from "../../../domain/stored-change.ts";
 import { factsOf } from "../../../operations/plan-facts.ts";
-import type { ApiTokens, CreatedApiToken, RequestedApiToken } from "../api-tokens.ts";
 import type { ApiTokenRecord } from "../store/api-tokens.ts";
+import type { ApiTokens, CreatedApiToken, RequestedApiToken } from "../tokens/api-tokens.ts";
 import { newApiTokenFrom } from "../user-messages.ts";
 import { describeRole } from "./describe-role.ts";
 

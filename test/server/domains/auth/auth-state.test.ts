@@ -7,7 +7,7 @@ import {
   rotateSigningKey,
   signingKeyPurpose,
 } from "../../../../server/domains/auth/sessions/signing-keys.ts";
-import { hashToken } from "../../../../server/domains/auth/token-hash.ts";
+import { hashToken } from "../../../../server/domains/auth/tokens/token-hash.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { addUser, masterKey, openAuthStore } from "./auth-under-test.ts";

@@ -1,9 +1,9 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
-import { isApiToken } from "../../../../server/domains/auth/api-token-text.ts";
-import { hashToken } from "../../../../server/domains/auth/token-hash.ts";
-import { errorOf, openAuthStore, startAuth } from "./auth-under-test.ts";
+import { Role, UserService } from "../../../../../gen/hostplane/v1/user_pb.ts";
+import { isApiToken } from "../../../../../server/domains/auth/tokens/api-token-text.ts";
+import { hashToken } from "../../../../../server/domains/auth/tokens/token-hash.ts";
+import { errorOf, openAuthStore, startAuth } from "../auth-under-test.ts";
 
 const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
 const { method } = UserService;

@@ -1,4 +1,4 @@
-import type { Store } from "../../store/store.ts";
+import type { Store } from "../../../store/store.ts";
 
 /** Last uses of API tokens, buffered and written periodically, so that a use does not cost a commit. */
 export interface TokenUse {

@@ -4,7 +4,7 @@ import {
   apiTokenFromSecret,
   isApiToken,
   makeApiToken,
-} from "../../../../server/domains/auth/api-token-text.ts";
+} from "../../../../../server/domains/auth/tokens/api-token-text.ts";
 
 const anySecret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 

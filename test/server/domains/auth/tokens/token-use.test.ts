@@ -1,7 +1,7 @@
 import { test } from "tap";
-import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
-import { createTokenUse } from "../../../../server/domains/auth/token-use.ts";
-import { openAuthStore, startAuth } from "./auth-under-test.ts";
+import { Role, UserService } from "../../../../../gen/hostplane/v1/user_pb.ts";
+import { createTokenUse } from "../../../../../server/domains/auth/tokens/token-use.ts";
+import { openAuthStore, startAuth } from "../auth-under-test.ts";
 
 const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
 

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
-import type { CallerRole } from "../../rpc/access/caller-role.ts";
-import type { Store } from "../../store/store.ts";
-import type { DryRun } from "../../store/transaction.ts";
-import { accessFrom, type KnownMethods } from "./access/account-grants.ts";
-import { assertApiTokenName } from "./access/account-rules.ts";
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { CallerRole } from "../../../rpc/access/caller-role.ts";
+import type { Store } from "../../../store/store.ts";
+import type { DryRun } from "../../../store/transaction.ts";
+import { accessFrom, type KnownMethods } from "../access/account-grants.ts";
+import { assertApiTokenName } from "../access/account-rules.ts";
+import { authReasons } from "../reasons.ts";
+import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "../store/api-tokens.ts";
 import { makeApiToken } from "./api-token-text.ts";
-import { authReasons } from "./reasons.ts";
-import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "./store/api-tokens.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** Options of `createApiTokens`. */
