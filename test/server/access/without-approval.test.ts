@@ -30,6 +30,16 @@ const clusters = "cnct.kaas.api.Cluster";
 const nodePools = [{ name: "workers", count: 2 }];
 const user = { name: "carol" };
 
+const controller = "csi.v1.Controller";
+const node = "csi.v1.Node";
+const volumeCapability = { mount: { fsType: "ext4" }, accessMode: { mode: "SINGLE_NODE_WRITER" } };
+const volumeCapabilities = [volumeCapability];
+/** Volumes that `prepare` creates: one as it is, one with a snapshot, and one that is published. */
+const [orders, archived, published] = ["sandbox-vg/orders", "sandbox-vg/archived", "sandbox-vg/published"];
+const stagingTargetPath = "/sandbox/csi/staging";
+const targetPath = "/sandbox/csi/pods/published";
+const snapshotId = "sandbox-vg/csi-snap-d618fb157a4b382e92fcd4a830c5fa8a";
+
 /** A request of each method that would change something in the sandbox. */
 const requests: Readonly<Record<string, JsonObject>> = {
   "proto.LVService/CreateLV": { name: "a", sizeGb: "1" },
@@ -45,6 +55,24 @@ const requests: Readonly<Record<string, JsonObject>> = {
   [`${volumes}/ResizeThinPool`]: { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: String(2 ** 30) },
   [`${volumes}/RenameVolume`]: { name: "sandbox-web", newName: "a" },
   [`${volumes}/SetVolumeTags`]: { name: "sandbox-web", tags: ["a"] },
+  [`${controller}/CreateVolume`]: { name: "c", volumeCapabilities },
+  [`${controller}/DeleteVolume`]: { volumeId: orders },
+  [`${controller}/ControllerExpandVolume`]: {
+    volumeId: orders,
+    capacityRange: { requiredBytes: String(2 ** 27) },
+  },
+  [`${controller}/CreateSnapshot`]: { name: "c", sourceVolumeId: orders },
+  [`${controller}/DeleteSnapshot`]: { snapshotId },
+  [`${node}/NodeStageVolume`]: { volumeId: orders, stagingTargetPath: "/sandbox/csi/pods", volumeCapability },
+  [`${node}/NodeUnstageVolume`]: { volumeId: published, stagingTargetPath },
+  [`${node}/NodePublishVolume`]: {
+    volumeId: published,
+    stagingTargetPath,
+    targetPath: "/sandbox/csi/pods/again",
+    volumeCapability,
+  },
+  [`${node}/NodeUnpublishVolume`]: { volumeId: published, targetPath },
+  [`${node}/NodeExpandVolume`]: { volumeId: published, volumePath: targetPath },
   [`${hypervisors}/CreateHypervisor`]: { id: "sandbox-hv-2" },
   [`${hypervisors}/CreateHypervisors`]: { ids: ["sandbox-hv-2"] },
   [`${hypervisors}/DestroyHypervisor`]: { id: "sandbox-hv-1" },
@@ -117,6 +145,14 @@ async function prepare(admin: CallerUnderTest): Promise<void> {
   await admin.call(`${volumes}/CreateVolume`, { name: "origin", sizeBytes: "1" });
   await admin.call(`${volumes}/CreateSnapshot`, { source: "origin", name: "earlier" });
   await admin.call(`${volumes}/CreateThinPool`, { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: "1" });
+  const capacityRange = { requiredBytes: String(2 ** 26) };
+  for (const name of ["orders", "archived", "published"]) {
+    await admin.call(`${controller}/CreateVolume`, { name, volumeCapabilities, capacityRange });
+  }
+  await admin.call(`${controller}/CreateSnapshot`, { name: "monday", sourceVolumeId: archived });
+  await admin.call(`${node}/NodeStageVolume`, { volumeId: published, stagingTargetPath, volumeCapability });
+  const paths = { stagingTargetPath, targetPath };
+  await admin.call(`${node}/NodePublishVolume`, { volumeId: published, ...paths, volumeCapability });
   const pulled = await admin.call(`${pods}/PullImage`, { reference: "docker.io/library/busybox:2" });
   await admin.call(`${clusters}/CreateCluster`, {
     name: "demo",
@@ -156,7 +192,12 @@ test("no method makes a change without approval, in any protocol", async (t) => 
     approvals: { rules: [{ callers: ["token"], approvals: 1 }] },
   });
   await prepare(admin);
-  const authorization = `Bearer ${await tokenOf("root", "ROLE_ADMIN")}`;
+  // The requests are more than the plans that one caller may have.
+  const tokens = {
+    csi: await tokenOf("orchestrator", "ROLE_ADMIN"),
+    rest: await tokenOf("root", "ROLE_ADMIN"),
+  };
+  const authorizationOf = (path: string) => `Bearer ${path.startsWith("csi.") ? tokens.csi : tokens.rest}`;
   for (const [method, json] of Object.entries(requests)) {
     const { body } = await admin.call("hostplane.v1.PlanService/Plan", { method, json });
     t.ok(Array.isArray(body.changes) && body.changes.length > 0, `${method} ${JSON.stringify(body)}`);
@@ -167,9 +208,10 @@ test("no method makes a change without approval, in any protocol", async (t) => 
     plans.set(path, (plans.get(path) ?? new Set()).add(String(plan)));
 
   for (const protocol of protocols) {
-    const transport = protocol.createTransport(url, { headers: { authorization } });
     for (const method of changes.filter((each) => isCallable(protocol, each))) {
       const path = methodPathOf(method);
+      const headers = { authorization: authorizationOf(path) };
+      const transport = protocol.createTransport(url, { headers });
       const error = await rpcErrorOf(callMethod(transport, method, requests[path] ?? {}));
       if (path in requests) {
         const expected = { code: "FAILED_PRECONDITION", reason: "APPROVAL_REQUIRED" };
@@ -187,7 +229,7 @@ test("no method makes a change without approval, in any protocol", async (t) => 
     const query = new URLSearchParams(Object.entries(json).map(([name, value]) => [name, String(value)]));
     const answer = await fetch(`${url}${template.text}${isInQuery ? `?${query}` : ""}`, {
       method: httpMethod,
-      headers: { authorization, "content-type": "application/json" },
+      headers: { authorization: authorizationOf(path), "content-type": "application/json" },
       ...(isInQuery ? {} : { body: JSON.stringify(json) }),
     });
     const { details } = (await answer.json()) as { details: readonly { metadata?: { plan?: string } }[] };
