@@ -2,7 +2,7 @@ import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/na
 import type { NewEvent } from "../../../events/store/events.ts";
 import { operationOf } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
-import { volumeServices } from "../volume-services.ts";
+import { volumeServices } from "../monitoring/volume-services.ts";
 import type { GroupDifference } from "./group-differences.ts";
 import type { OwnChange } from "./own-changes.ts";
 import type { VolumeDifference } from "./volume-differences.ts";

@@ -1,8 +1,8 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { Backend } from "../../../domain/backend.ts";
 import { describeStore, resolveClass } from "../device-class.ts";
-import { volumeServices } from "../volume-services.ts";
 import type { Volumes } from "../volumes.ts";
+import { volumeServices } from "./volume-services.ts";
 
 /** Creates the LVM backend, as ListBackends, the health service and `hostplane doctor` report it. */
 export function createLvmBackend(lvm: LvmAdapter, volumes: Volumes): Backend {

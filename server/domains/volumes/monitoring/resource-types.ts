@@ -1,5 +1,5 @@
 import type { ResourceTypes } from "../../../domain/inventory-source.ts";
-import { volumeServices } from "../volume-services.ts";
+import { volumeServices } from "./volume-services.ts";
 
 /** Types of the resources of the volumes. */
 export const volumeResourceTypes: ResourceTypes = {
