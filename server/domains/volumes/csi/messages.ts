@@ -6,7 +6,7 @@ import type {
   VolumeContentSourceSchema,
   VolumeSchema,
 } from "../../../../gen/csi/v1/csi_pb.ts";
-import { healthOf, stateOf } from "../volume-state.ts";
+import { healthOf, stateOf } from "../monitoring/volume-state.ts";
 import type { CsiSource } from "./csi-marks.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import { type TopologyParts, volumeSegments } from "./topology.ts";

@@ -8,8 +8,8 @@ import {
   type Resource,
 } from "../../../domain/inventory-source.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
-import { healthOf, stateOf } from "../volume-state.ts";
 import { volumeResourceTypes } from "./resource-types.ts";
+import { healthOf, stateOf } from "./volume-state.ts";
 
 /** The volume groups of the device classes, with their volumes and thin pools. */
 export function createVolumeResources(

@@ -4,7 +4,7 @@ import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { ThinPoolSchema } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { healthMessages } from "../../../domain/health-messages.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { healthOf, stateOf } from "../volume-state.ts";
+import { healthOf, stateOf } from "../monitoring/volume-state.ts";
 import { compareNames } from "./volume-list.ts";
 
 /** Returns the thin pools in the groups of the device classes, ordered by group and name. */

@@ -5,7 +5,7 @@ import { VolumeKind, VolumeOwner, type VolumeSchema } from "../../../../gen/host
 import { healthMessages } from "../../../domain/health-messages.ts";
 import { operationOf, shownVolume } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
-import { healthOf, stateOf } from "../volume-state.ts";
+import { healthOf, stateOf } from "../monitoring/volume-state.ts";
 import { ownerOf } from "./volume-owner.ts";
 
 /** A volume of the host as responses have it. */

@@ -1,5 +1,5 @@
-import type { LogicalVolume } from "../../../adapters/lvm/adapter.ts";
-import type { ResourceHealth } from "../../domain/inventory-source.ts";
+import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
+import type { ResourceHealth } from "../../../domain/inventory-source.ts";
 
 const healthByFault: Readonly<Record<LogicalVolume["health"], ResourceHealth>> = {
   ok: "ok",
