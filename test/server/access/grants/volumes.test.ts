@@ -39,6 +39,12 @@ test("a grant with resources allows changes of these resources only", async (t) 
   t.match(await db.call("hostplane.v1.VolumeService/RenameVolume", { name: "db-1", newName: "web-2" }), {
     reason: "NOT_GRANTED",
   });
+  await admin.call("hostplane.v1.VolumeService/CreateSnapshot", { source: "web-1", name: "db-of-web" });
+  t.match(
+    await db.call("hostplane.v1.VolumeService/MergeSnapshot", { name: "db-of-web" }),
+    { reason: "NOT_GRANTED" },
+    "the volume that a snapshot is merged into counts too",
+  );
   t.match(
     await db.call("hostplane.v1.PlanService/Plan", {
       method: "proto.LVService/RemoveLV",

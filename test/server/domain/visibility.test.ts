@@ -1,0 +1,87 @@
+import { test } from "tap";
+import { createVisibilityOf } from "../../../server/domain/visibility.ts";
+import { domains } from "../../../server/domains/domains.ts";
+import { type EventRecord, gapType, matches } from "../../../server/events/event-record.ts";
+import type { Grant } from "../../../server/rpc/access/grant.ts";
+import { createGrants } from "../../../server/rpc/access/grants.ts";
+import type { Call } from "../../../server/rpc/call/call.ts";
+import { anonymous, type Caller } from "../../../server/rpc/call/caller.ts";
+import { createCall } from "../rpc/call/call-under-test.ts";
+
+const topics = domains.flatMap(({ name, hasEvents, services }) =>
+  hasEvents === true ? [{ topic: name, service: services[0]?.service.typeName ?? "" }] : [],
+);
+
+function callBy(grants: readonly Grant[], services?: readonly string[]): Call {
+  const caller: Caller = {
+    ...anonymous,
+    role: "viewer",
+    grants: createGrants(grants, "here"),
+    current: () => caller,
+  };
+  const call = createCall(services === undefined ? {} : { peer: { services: new Set(services) } });
+  call.identify(caller);
+  return call;
+}
+
+const eventOf = (topic: string, service: string, parts: Partial<EventRecord> = {}): EventRecord => ({
+  seq: 1,
+  atMs: 0,
+  topic,
+  type: "changed",
+  resource: "things/a/parts/1",
+  host: "",
+  operationId: undefined,
+  services: [service],
+  payload: {},
+  ...parts,
+});
+
+const visibilityOf = createVisibilityOf({ hub: undefined });
+const isShown = (call: Call, record: EventRecord) =>
+  matches(record, { topics: [], resources: [], fleetHosts: "all", ...visibilityOf(call) });
+
+test("in every topic, only events of granted resources are shown", async (t) => {
+  t.ok(topics.length > 5);
+  for (const { topic, service } of topics) {
+    const shows = (grant: Grant, parts: Partial<EventRecord> = {}) =>
+      isShown(callBy([grant]), eventOf(topic, service, parts));
+    t.ok(shows({ role: "viewer", resources: ["things/a"] }), topic);
+    t.ok(shows({ role: "viewer", services: [service], resources: ["things/*/parts/1"] }), topic);
+    t.notOk(shows({ role: "viewer", resources: ["things/b"] }), topic);
+    t.notOk(shows({ role: "viewer", services: ["another.Service"], resources: ["things/a"] }), topic);
+    t.notOk(shows({ role: "viewer", resources: ["things/a/parts/1"] }, { resource: "things/a" }), topic);
+    t.ok(
+      shows({ role: "viewer", resources: ["things/a/parts/1"] }, { resource: "things/a", type: gapType }),
+      `${topic}: a gap above`,
+    );
+    t.notOk(
+      shows({ role: "viewer", resources: ["things/a/parts/1"] }, { resource: "things/b", type: gapType }),
+      `${topic}: a gap elsewhere`,
+    );
+  }
+});
+
+test("events of hosts that no grant covers are not shown, nor their gaps", async (t) => {
+  const call = callBy([{ role: "viewer", hosts: ["web-*"] }]);
+  const ofHost = (name: string) => ({ ofHost: { name, atMs: 0 } });
+  t.ok(isShown(call, eventOf("volumes", "a.B", ofHost("web-1"))));
+  t.notOk(isShown(call, eventOf("volumes", "a.B", ofHost("db-1"))));
+  t.notOk(isShown(call, eventOf("volumes", "a.B")), "this gateway is another host");
+  const gap = { type: gapType, resource: "hosts" };
+  t.ok(isShown(call, eventOf("fleet", "", { ...gap, ...ofHost("web-1") })));
+  t.notOk(isShown(call, eventOf("fleet", "", { ...gap, ...ofHost("db-1") })));
+});
+
+test("the services of the listener count, too", async (t) => {
+  const grants: readonly Grant[] = [{ role: "viewer", resources: ["things"] }];
+  const shown = eventOf("volumes", "a.B");
+  t.ok(isShown(callBy(grants, ["a.B"]), shown));
+  t.notOk(isShown(callBy(grants, ["c.D"]), shown));
+});
+
+test("what a caller may see is the same object until its grants change", async (t) => {
+  const call = callBy([{ role: "viewer", resources: ["things"] }]);
+  t.equal(visibilityOf(call).bounds, visibilityOf(call).bounds);
+  t.equal(visibilityOf(callBy([{ role: "viewer" }])).bounds, undefined, "no bounds");
+});
