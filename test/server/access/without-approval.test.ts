@@ -113,17 +113,6 @@ const requests: Readonly<Record<string, JsonObject>> = {
 
 /** Changes that the sandbox refuses, because it lacks what they would change. */
 const impossible: readonly string[] = [
-  // The CSI driver is off.
-  "csi.v1.Controller/ControllerExpandVolume",
-  "csi.v1.Controller/CreateSnapshot",
-  "csi.v1.Controller/CreateVolume",
-  "csi.v1.Controller/DeleteSnapshot",
-  "csi.v1.Controller/DeleteVolume",
-  "csi.v1.Node/NodeExpandVolume",
-  "csi.v1.Node/NodePublishVolume",
-  "csi.v1.Node/NodeStageVolume",
-  "csi.v1.Node/NodeUnpublishVolume",
-  "csi.v1.Node/NodeUnstageVolume",
   "proto.LVService/CreateBackup",
   // Its requests end at 2 GiB, and the devices of the sandbox are larger.
   `${hypervisors}/ShrinkStorage`,
