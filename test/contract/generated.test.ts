@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { type DescField, getOption } from "@bufbuild/protobuf";
+import { type DescField, getOption, hasOption } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { test } from "tap";
+import { csi_secret } from "../../gen/csi/v1/csi_pb.ts";
 import {
   file_hostplane_options_v1_secrets,
   secret_fields,
 } from "../../gen/hostplane/options/v1/secrets_pb.ts";
+import { isSecret } from "../../server/rpc/call/secret-fields.ts";
 import { generatedFiles, generatedPaths, root } from "./ledger.ts";
 
 const run = promisify(execFile);
@@ -34,6 +36,12 @@ test("every listed secret field exists", async (t) => {
     listed.filter((name) => !names.has(name)),
     [],
   );
+});
+
+test("every field that CSI marks as a secret is listed", async (t) => {
+  const marked = (await generatedFields()).filter((field) => hasOption(field, csi_secret));
+  t.equal(marked.length, 14);
+  t.same(marked.filter((field) => !isSecret(field)).map(String), []);
 });
 
 /** Field options of google/protobuf/descriptor.proto in version 3.21, which Debian 12 ships. */

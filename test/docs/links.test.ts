@@ -57,7 +57,8 @@ test("docs/README.md lists every page below docs/", async (t) => {
 });
 
 test("every page of docs/ is on one shelf", async (t) => {
-  const shelves = /^docs\/(tutorials|how-to(\/orchestrators)?|reference(\/domains)?|explanation|contributing)\/[a-z-]+\.md$/;
+  const shelves =
+    /^docs\/(tutorials|how-to(\/orchestrators)?|reference(\/domains)?|explanation|contributing)\/[a-z-]+\.md$/;
   for (const page of pages().filter((name) => name.startsWith("docs/") && name !== "docs/README.md")) {
     t.match(page, shelves);
   }
