@@ -87,6 +87,7 @@ const typesAndKinds: ReadonlySet<string> = new Set([
   "host.back",
   "host.removed",
   "volumes.clone",
+  "volumes.merge",
   "volumes.wipe",
 ]);
 
