@@ -53,7 +53,7 @@ export async function packClient(options: {
 
 /**
  * Removes the generator's comments, which repeat names and field numbers, and those of Google's types. The contract's own comments
- * stay in the types, where editors show them, on one line if they have one sentence. Types are indented by tabs, which are shorter.
+ * stay in the types, where editors show them, each on one line. Types are indented by tabs, which are shorter.
  */
 async function shortenGenerated(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { recursive: true })) {
@@ -69,7 +69,10 @@ async function shortenGenerated(directory: string): Promise<void> {
           .replaceAll(/^[ \t]*\*\n(?=[ \t]*\* @generated from )/gm, "")
           .replaceAll(/^[ \t]*\* @generated from .*\n/gm, "")
           .replaceAll(/^[ \t]*\/\*\*\n(?:[ \t]*\* (?:Describes the|Use `create\().*\n)*[ \t]*\*\/\n/gm, "")
-          .replaceAll(/\/\*\*\n[ \t]*\* (.*)\n[ \t]*\*\//g, "/** $1 */")
+          .replaceAll(/\/\*\*\n((?:[ \t]*\*.*\n)*?)[ \t]*\*\//g, (_all, lines: string) => {
+            const text = lines.replaceAll(/^[ \t]*\*[ \t]*/gm, "").trim();
+            return `/** ${text.replaceAll(/\n+/g, " ")} */`;
+          })
           .replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4)),
       );
     }

@@ -60,7 +60,7 @@ export async function openGateway(
   options: OpenGatewayOptions,
   opened: AsyncDisposableStack,
 ): Promise<Gateway> {
-  const { config, isSandbox, logger, data } = options;
+  const { isSandbox, data } = options;
   const shutdown = new AbortController();
   // Every open call listens to it.
   setMaxListeners(0, shutdown.signal);
@@ -73,18 +73,7 @@ export async function openGateway(
   opened.defer(() => systems.close());
   let served: Services | undefined;
   let joined: Fleet | undefined;
-  const auth = await createAuth({
-    store: data.store,
-    masterKey: data.masterKey,
-    config: config.auth,
-    serviceNames: knownServices,
-    methods: knownMethods(),
-    accessOf: (method) => served?.accessOf(method),
-    findHost: (name) => joined?.hub?.hosts.find(name),
-    host: hostNameOf(config),
-    authenticateHub: createAuthenticateHub(createCeiling(config.fleet.agent.ceiling)),
-    onFailed: (message, err) => logger.error({ err }, message),
-  });
+  const auth = await openAuth(options, { services: () => served, fleet: () => joined });
   opened.defer(() => auth.close());
   const engine = await openEngine(options, shutdown.signal, opened);
   if (isSandbox) {
@@ -141,6 +130,25 @@ export async function openGateway(
     reloadCertificates: () => open.certificates.reload(),
     close: () => opened.disposeAsync(),
   };
+}
+
+/** @param later what is opened after it */
+function openAuth(
+  { config, data, logger }: OpenGatewayOptions,
+  later: { readonly services: () => Services | undefined; readonly fleet: () => Fleet | undefined },
+): ReturnType<typeof createAuth> {
+  return createAuth({
+    store: data.store,
+    masterKey: data.masterKey,
+    config: config.auth,
+    serviceNames: knownServices,
+    methods: knownMethods(),
+    accessOf: (method) => later.services()?.accessOf(method),
+    findHost: (name) => later.fleet()?.hub?.hosts.find(name),
+    host: hostNameOf(config),
+    authenticateHub: createAuthenticateHub(createCeiling(config.fleet.agent.ceiling)),
+    onFailed: (message, err) => logger.error({ err }, message),
+  });
 }
 
 /** Prepares the first admin while the rest starts: hashing a password takes as long. */

@@ -8,15 +8,13 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { HostLabel } from "./fleet_pb.ts";
-import { file_hostplane_v1_fleet } from "./fleet_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file hostplane/v1/user.proto.
  */
 export const file_hostplane_v1_user: GenFile = /*@__PURE__*/
-  fileDesc("Chdob3N0cGxhbmUvdjEvdXNlci5wcm90bxIMaG9zdHBsYW5lLnYxIpwBCgVHcmFudBIgCgRyb2xlGAEgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAiADKAkSDwoHbWV0aG9kcxgDIAMoCRINCgVob3N0cxgEIAMoCRIsCgtob3N0X2xhYmVscxgFIAMoCzIXLmhvc3RwbGFuZS52MS5Ib3N0TGFiZWwSEQoJcmVzb3VyY2VzGAYgAygJIjAKCUdyYW50TGlzdBIjCgZncmFudHMYASADKAsyEy5ob3N0cGxhbmUudjEuR3JhbnQipAIKBFVzZXISDAoEbmFtZRgBIAEoCRIgCgRyb2xlGAIgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAyADKAkSGQoRY2VydGlmaWNhdGVfbmFtZXMYBCADKAkSEgoKYWNjb3VudF9pZBgFIAEoCRIUCgxoYXNfcGFzc3dvcmQYBiABKAgSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY2hhbmdlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcHJvdmlkZXIYCSABKAkSIwoGZ3JhbnRzGAogAygLMhMuaG9zdHBsYW5lLnYxLkdyYW50IqsCCghBcGlUb2tlbhIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgDIAMoCRISCgphY2NvdW50X2lkGAQgASgJEhIKCmNyZWF0ZWRfYnkYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZncmFudHMYCSADKAsyEy5ob3N0cGxhbmUudjEuR3JhbnQiEgoQR2V0Q2FsbGVyUmVxdWVzdCLtAQoRR2V0Q2FsbGVyUmVzcG9uc2USDQoFYWN0b3IYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIgCgRyb2xlGAMgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYBCADKAkSLAoKY3JlZGVudGlhbBgFIAEoDjIYLmhvc3RwbGFuZS52MS5DcmVkZW50aWFsEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKBmdyYW50cxgHIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCISChBMaXN0VXNlcnNSZXF1ZXN0IjYKEUxpc3RVc2Vyc1Jlc3BvbnNlEiEKBXVzZXJzGAEgAygLMhIuaG9zdHBsYW5lLnYxLlVzZXIipwEKEUNyZWF0ZVVzZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHBhc3N3b3JkGAMgASgJEhAKCHNlcnZpY2VzGAQgAygJEhkKEWNlcnRpZmljYXRlX25hbWVzGAUgAygJEiMKBmdyYW50cxgGIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCI2ChJDcmVhdGVVc2VyUmVzcG9uc2USIAoEdXNlchgBIAEoCzISLmhvc3RwbGFuZS52MS5Vc2VyItcBChFVcGRhdGVVc2VyUmVxdWVzdBIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIrCghzZXJ2aWNlcxgDIAEoCzIZLmhvc3RwbGFuZS52MS5TZXJ2aWNlTGlzdBI8ChFjZXJ0aWZpY2F0ZV9uYW1lcxgEIAEoCzIhLmhvc3RwbGFuZS52MS5DZXJ0aWZpY2F0ZU5hbWVMaXN0EicKBmdyYW50cxgFIAEoCzIXLmhvc3RwbGFuZS52MS5HcmFudExpc3QiHwoLU2VydmljZUxpc3QSEAoIc2VydmljZXMYASADKAkiJAoTQ2VydGlmaWNhdGVOYW1lTGlzdBINCgVuYW1lcxgBIAMoCSI2ChJVcGRhdGVVc2VyUmVzcG9uc2USIAoEdXNlchgBIAEoCzISLmhvc3RwbGFuZS52MS5Vc2VyIiEKEURlbGV0ZVVzZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkiFAoSRGVsZXRlVXNlclJlc3BvbnNlIjQKElNldFBhc3N3b3JkUmVxdWVzdBIMCgRuYW1lGAEgASgJEhAKCHBhc3N3b3JkGAIgASgJIhUKE1NldFBhc3N3b3JkUmVzcG9uc2UiRwoVQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0EhgKEGN1cnJlbnRfcGFzc3dvcmQYASABKAkSFAoMbmV3X3Bhc3N3b3JkGAIgASgJIhgKFkNoYW5nZVBhc3N3b3JkUmVzcG9uc2UiFgoUTGlzdEFwaVRva2Vuc1JlcXVlc3QiPwoVTGlzdEFwaVRva2Vuc1Jlc3BvbnNlEiYKBnRva2VucxgBIAMoCzIWLmhvc3RwbGFuZS52MS5BcGlUb2tlbiKrAQoVQ3JlYXRlQXBpVG9rZW5SZXF1ZXN0EgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHNlcnZpY2VzGAMgAygJEisKCGxpZmV0aW1lGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiMKBmdyYW50cxgFIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCJSChZDcmVhdGVBcGlUb2tlblJlc3BvbnNlEg0KBXRva2VuGAEgASgJEikKCWFwaV90b2tlbhgCIAEoCzIWLmhvc3RwbGFuZS52MS5BcGlUb2tlbiIlChVSZXZva2VBcGlUb2tlblJlcXVlc3QSDAoEbmFtZRgBIAEoCSIYChZSZXZva2VBcGlUb2tlblJlc3BvbnNlIlUKFEV4cGxhaW5BY2Nlc3NSZXF1ZXN0Eg0KBWFjdG9yGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIQCghyZXNvdXJjZRgDIAEoCRIMCgRob3N0GAQgASgJInEKFUV4cGxhaW5BY2Nlc3NSZXNwb25zZRIPCgdhbGxvd2VkGAEgASgIEhMKC2V4cGxhbmF0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIiCgVncmFudBgEIAEoCzITLmhvc3RwbGFuZS52MS5HcmFudCIZChdSb3RhdGVTaWduaW5nS2V5UmVxdWVzdCIqChhSb3RhdGVTaWduaW5nS2V5UmVzcG9uc2USDgoGa2V5X2lkGAEgASgJKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfVklFV0VSEAESEQoNUk9MRV9PUEVSQVRPUhACEg4KClJPTEVfQURNSU4QAyrXAQoKQ3JlZGVudGlhbBIaChZDUkVERU5USUFMX1VOU1BFQ0lGSUVEEAASFgoSQ1JFREVOVElBTF9TRVNTSU9OEAESFQoRQ1JFREVOVElBTF9DT09LSUUQAhIYChRDUkVERU5USUFMX0FQSV9UT0tFThADEhoKFkNSRURFTlRJQUxfQ0VSVElGSUNBVEUQBBIXChNDUkVERU5USUFMX0xJU1RFTkVSEAUSGwoXQ1JFREVOVElBTF9BRE1JTl9TT0NLRVQQBhISCg5DUkVERU5USUFMX0hVQhAHMrIICgtVc2VyU2VydmljZRJRCglHZXRDYWxsZXISHi5ob3N0cGxhbmUudjEuR2V0Q2FsbGVyUmVxdWVzdBofLmhvc3RwbGFuZS52MS5HZXRDYWxsZXJSZXNwb25zZSIDkAIBElEKCUxpc3RVc2VycxIeLmhvc3RwbGFuZS52MS5MaXN0VXNlcnNSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlIgOQAgESTwoKQ3JlYXRlVXNlchIfLmhvc3RwbGFuZS52MS5DcmVhdGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5DcmVhdGVVc2VyUmVzcG9uc2USTwoKVXBkYXRlVXNlchIfLmhvc3RwbGFuZS52MS5VcGRhdGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5VcGRhdGVVc2VyUmVzcG9uc2USTwoKRGVsZXRlVXNlchIfLmhvc3RwbGFuZS52MS5EZWxldGVVc2VyUmVxdWVzdBogLmhvc3RwbGFuZS52MS5EZWxldGVVc2VyUmVzcG9uc2USUgoLU2V0UGFzc3dvcmQSIC5ob3N0cGxhbmUudjEuU2V0UGFzc3dvcmRSZXF1ZXN0GiEuaG9zdHBsYW5lLnYxLlNldFBhc3N3b3JkUmVzcG9uc2USWwoOQ2hhbmdlUGFzc3dvcmQSIy5ob3N0cGxhbmUudjEuQ2hhbmdlUGFzc3dvcmRSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkNoYW5nZVBhc3N3b3JkUmVzcG9uc2USXQoNTGlzdEFwaVRva2VucxIiLmhvc3RwbGFuZS52MS5MaXN0QXBpVG9rZW5zUmVxdWVzdBojLmhvc3RwbGFuZS52MS5MaXN0QXBpVG9rZW5zUmVzcG9uc2UiA5ACARJbCg5DcmVhdGVBcGlUb2tlbhIjLmhvc3RwbGFuZS52MS5DcmVhdGVBcGlUb2tlblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlQXBpVG9rZW5SZXNwb25zZRJbCg5SZXZva2VBcGlUb2tlbhIjLmhvc3RwbGFuZS52MS5SZXZva2VBcGlUb2tlblJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmV2b2tlQXBpVG9rZW5SZXNwb25zZRJdCg1FeHBsYWluQWNjZXNzEiIuaG9zdHBsYW5lLnYxLkV4cGxhaW5BY2Nlc3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkV4cGxhaW5BY2Nlc3NSZXNwb25zZSIDkAIBEmEKEFJvdGF0ZVNpZ25pbmdLZXkSJS5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlcXVlc3QaJi5ob3N0cGxhbmUudjEuUm90YXRlU2lnbmluZ0tleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_hostplane_v1_fleet]);
+  fileDesc("Chdob3N0cGxhbmUvdjEvdXNlci5wcm90bxIMaG9zdHBsYW5lLnYxIp0BCgVHcmFudBIgCgRyb2xlGAEgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAiADKAkSDwoHbWV0aG9kcxgDIAMoCRINCgVob3N0cxgEIAMoCRItCgtob3N0X2xhYmVscxgFIAMoCzIYLmhvc3RwbGFuZS52MS5HcmFudExhYmVsEhEKCXJlc291cmNlcxgGIAMoCSIpCgpHcmFudExhYmVsEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiMAoJR3JhbnRMaXN0EiMKBmdyYW50cxgBIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCKkAgoEVXNlchIMCgRuYW1lGAEgASgJEiAKBHJvbGUYAiABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgDIAMoCRIZChFjZXJ0aWZpY2F0ZV9uYW1lcxgEIAMoCRISCgphY2NvdW50X2lkGAUgASgJEhQKDGhhc19wYXNzd29yZBgGIAEoCBIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjaGFuZ2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghwcm92aWRlchgJIAEoCRIjCgZncmFudHMYCiADKAsyEy5ob3N0cGxhbmUudjEuR3JhbnQiqwIKCEFwaVRva2VuEgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEhAKCHNlcnZpY2VzGAMgAygJEhIKCmFjY291bnRfaWQYBCABKAkSEgoKY3JlYXRlZF9ieRgFIAEoCRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKBmdyYW50cxgJIAMoCzITLmhvc3RwbGFuZS52MS5HcmFudCISChBHZXRDYWxsZXJSZXF1ZXN0Iu0BChFHZXRDYWxsZXJSZXNwb25zZRINCgVhY3RvchgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEiAKBHJvbGUYAyABKA4yEi5ob3N0cGxhbmUudjEuUm9sZRIQCghzZXJ2aWNlcxgEIAMoCRIsCgpjcmVkZW50aWFsGAUgASgOMhguaG9zdHBsYW5lLnYxLkNyZWRlbnRpYWwSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASIwoGZ3JhbnRzGAcgAygLMhMuaG9zdHBsYW5lLnYxLkdyYW50IhIKEExpc3RVc2Vyc1JlcXVlc3QiNgoRTGlzdFVzZXJzUmVzcG9uc2USIQoFdXNlcnMYASADKAsyEi5ob3N0cGxhbmUudjEuVXNlciKnAQoRQ3JlYXRlVXNlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIgCgRyb2xlGAIgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIcGFzc3dvcmQYAyABKAkSEAoIc2VydmljZXMYBCADKAkSGQoRY2VydGlmaWNhdGVfbmFtZXMYBSADKAkSIwoGZ3JhbnRzGAYgAygLMhMuaG9zdHBsYW5lLnYxLkdyYW50IjYKEkNyZWF0ZVVzZXJSZXNwb25zZRIgCgR1c2VyGAEgASgLMhIuaG9zdHBsYW5lLnYxLlVzZXIi1wEKEVVwZGF0ZVVzZXJSZXF1ZXN0EgwKBG5hbWUYASABKAkSIAoEcm9sZRgCIAEoDjISLmhvc3RwbGFuZS52MS5Sb2xlEisKCHNlcnZpY2VzGAMgASgLMhkuaG9zdHBsYW5lLnYxLlNlcnZpY2VMaXN0EjwKEWNlcnRpZmljYXRlX25hbWVzGAQgASgLMiEuaG9zdHBsYW5lLnYxLkNlcnRpZmljYXRlTmFtZUxpc3QSJwoGZ3JhbnRzGAUgASgLMhcuaG9zdHBsYW5lLnYxLkdyYW50TGlzdCIfCgtTZXJ2aWNlTGlzdBIQCghzZXJ2aWNlcxgBIAMoCSIkChNDZXJ0aWZpY2F0ZU5hbWVMaXN0Eg0KBW5hbWVzGAEgAygJIjYKElVwZGF0ZVVzZXJSZXNwb25zZRIgCgR1c2VyGAEgASgLMhIuaG9zdHBsYW5lLnYxLlVzZXIiIQoRRGVsZXRlVXNlclJlcXVlc3QSDAoEbmFtZRgBIAEoCSIUChJEZWxldGVVc2VyUmVzcG9uc2UiNAoSU2V0UGFzc3dvcmRSZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIcGFzc3dvcmQYAiABKAkiFQoTU2V0UGFzc3dvcmRSZXNwb25zZSJHChVDaGFuZ2VQYXNzd29yZFJlcXVlc3QSGAoQY3VycmVudF9wYXNzd29yZBgBIAEoCRIUCgxuZXdfcGFzc3dvcmQYAiABKAkiGAoWQ2hhbmdlUGFzc3dvcmRSZXNwb25zZSIWChRMaXN0QXBpVG9rZW5zUmVxdWVzdCI/ChVMaXN0QXBpVG9rZW5zUmVzcG9uc2USJgoGdG9rZW5zGAEgAygLMhYuaG9zdHBsYW5lLnYxLkFwaVRva2VuIqsBChVDcmVhdGVBcGlUb2tlblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIgCgRyb2xlGAIgASgOMhIuaG9zdHBsYW5lLnYxLlJvbGUSEAoIc2VydmljZXMYAyADKAkSKwoIbGlmZXRpbWUYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SIwoGZ3JhbnRzGAUgAygLMhMuaG9zdHBsYW5lLnYxLkdyYW50IlIKFkNyZWF0ZUFwaVRva2VuUmVzcG9uc2USDQoFdG9rZW4YASABKAkSKQoJYXBpX3Rva2VuGAIgASgLMhYuaG9zdHBsYW5lLnYxLkFwaVRva2VuIiUKFVJldm9rZUFwaVRva2VuUmVxdWVzdBIMCgRuYW1lGAEgASgJIhgKFlJldm9rZUFwaVRva2VuUmVzcG9uc2UiVQoURXhwbGFpbkFjY2Vzc1JlcXVlc3QSDQoFYWN0b3IYASABKAkSDgoGbWV0aG9kGAIgASgJEhAKCHJlc291cmNlGAMgASgJEgwKBGhvc3QYBCABKAkicQoVRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlEg8KB2FsbG93ZWQYASABKAgSEwoLZXhwbGFuYXRpb24YAiABKAkSDgoGcmVhc29uGAMgASgJEiIKBWdyYW50GAQgASgLMhMuaG9zdHBsYW5lLnYxLkdyYW50IhkKF1JvdGF0ZVNpZ25pbmdLZXlSZXF1ZXN0IioKGFJvdGF0ZVNpZ25pbmdLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkqUAoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9WSUVXRVIQARIRCg1ST0xFX09QRVJBVE9SEAISDgoKUk9MRV9BRE1JThADKtcBCgpDcmVkZW50aWFsEhoKFkNSRURFTlRJQUxfVU5TUEVDSUZJRUQQABIWChJDUkVERU5USUFMX1NFU1NJT04QARIVChFDUkVERU5USUFMX0NPT0tJRRACEhgKFENSRURFTlRJQUxfQVBJX1RPS0VOEAMSGgoWQ1JFREVOVElBTF9DRVJUSUZJQ0FURRAEEhcKE0NSRURFTlRJQUxfTElTVEVORVIQBRIbChdDUkVERU5USUFMX0FETUlOX1NPQ0tFVBAGEhIKDkNSRURFTlRJQUxfSFVCEAcysggKC1VzZXJTZXJ2aWNlElEKCUdldENhbGxlchIeLmhvc3RwbGFuZS52MS5HZXRDYWxsZXJSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESUQoJTGlzdFVzZXJzEh4uaG9zdHBsYW5lLnYxLkxpc3RVc2Vyc1JlcXVlc3QaHy5ob3N0cGxhbmUudjEuTGlzdFVzZXJzUmVzcG9uc2UiA5ACARJPCgpDcmVhdGVVc2VyEh8uaG9zdHBsYW5lLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkNyZWF0ZVVzZXJSZXNwb25zZRJPCgpVcGRhdGVVc2VyEh8uaG9zdHBsYW5lLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLlVwZGF0ZVVzZXJSZXNwb25zZRJPCgpEZWxldGVVc2VyEh8uaG9zdHBsYW5lLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GiAuaG9zdHBsYW5lLnYxLkRlbGV0ZVVzZXJSZXNwb25zZRJSCgtTZXRQYXNzd29yZBIgLmhvc3RwbGFuZS52MS5TZXRQYXNzd29yZFJlcXVlc3QaIS5ob3N0cGxhbmUudjEuU2V0UGFzc3dvcmRSZXNwb25zZRJbCg5DaGFuZ2VQYXNzd29yZBIjLmhvc3RwbGFuZS52MS5DaGFuZ2VQYXNzd29yZFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ2hhbmdlUGFzc3dvcmRSZXNwb25zZRJdCg1MaXN0QXBpVG9rZW5zEiIuaG9zdHBsYW5lLnYxLkxpc3RBcGlUb2tlbnNSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLkxpc3RBcGlUb2tlbnNSZXNwb25zZSIDkAIBElsKDkNyZWF0ZUFwaVRva2VuEiMuaG9zdHBsYW5lLnYxLkNyZWF0ZUFwaVRva2VuUmVxdWVzdBokLmhvc3RwbGFuZS52MS5DcmVhdGVBcGlUb2tlblJlc3BvbnNlElsKDlJldm9rZUFwaVRva2VuEiMuaG9zdHBsYW5lLnYxLlJldm9rZUFwaVRva2VuUmVxdWVzdBokLmhvc3RwbGFuZS52MS5SZXZva2VBcGlUb2tlblJlc3BvbnNlEl0KDUV4cGxhaW5BY2Nlc3MSIi5ob3N0cGxhbmUudjEuRXhwbGFpbkFjY2Vzc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlIgOQAgESYQoQUm90YXRlU2lnbmluZ0tleRIlLmhvc3RwbGFuZS52MS5Sb3RhdGVTaWduaW5nS2V5UmVxdWVzdBomLmhvc3RwbGFuZS52MS5Sb3RhdGVTaWduaW5nS2V5UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
 
 /**
  * A role for some methods, hosts and resources. An empty list does not limit.
@@ -55,9 +53,9 @@ export type Grant = Message<"hostplane.v1.Grant"> & {
   /**
    * Labels that a host must have, all of them. An empty value matches any value.
    *
-   * @generated from field: repeated hostplane.v1.HostLabel host_labels = 5;
+   * @generated from field: repeated hostplane.v1.GrantLabel host_labels = 5;
    */
-  hostLabels: HostLabel[];
+  hostLabels: GrantLabel[];
 
   /**
    * Names of resources as in the inventory, e.g. "volumeGroups/vg0/volumes/db-*": "*" stands for any characters except
@@ -75,6 +73,34 @@ export type Grant = Message<"hostplane.v1.Grant"> & {
  */
 export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_user, 0);
+
+/**
+ * A label that a host must have.
+ *
+ * @generated from message hostplane.v1.GrantLabel
+ */
+export type GrantLabel = Message<"hostplane.v1.GrantLabel"> & {
+  /**
+   * Name, e.g. "rack".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value. Empty: any.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message hostplane.v1.GrantLabel.
+ * Use `create(GrantLabelSchema)` to create a new message.
+ */
+export const GrantLabelSchema: GenMessage<GrantLabel> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_user, 1);
 
 /**
  * A list of grants. It is a message so that an empty list differs from an unset one.
@@ -95,7 +121,7 @@ export type GrantList = Message<"hostplane.v1.GrantList"> & {
  * Use `create(GrantListSchema)` to create a new message.
  */
 export const GrantListSchema: GenMessage<GrantList> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 1);
+  messageDesc(file_hostplane_v1_user, 2);
 
 /**
  * A person, or a program that logs in like one.
@@ -185,7 +211,7 @@ export type User = Message<"hostplane.v1.User"> & {
  * Use `create(UserSchema)` to create a new message.
  */
 export const UserSchema: GenMessage<User> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 2);
+  messageDesc(file_hostplane_v1_user, 3);
 
 /**
  * An API token for a program, without the token itself.
@@ -262,7 +288,7 @@ export type ApiToken = Message<"hostplane.v1.ApiToken"> & {
  * Use `create(ApiTokenSchema)` to create a new message.
  */
 export const ApiTokenSchema: GenMessage<ApiToken> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 3);
+  messageDesc(file_hostplane_v1_user, 4);
 
 /**
  * Request of GetCaller. It has no fields.
@@ -277,7 +303,7 @@ export type GetCallerRequest = Message<"hostplane.v1.GetCallerRequest"> & {
  * Use `create(GetCallerRequestSchema)` to create a new message.
  */
 export const GetCallerRequestSchema: GenMessage<GetCallerRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 4);
+  messageDesc(file_hostplane_v1_user, 5);
 
 /**
  * Identity of the caller.
@@ -340,7 +366,7 @@ export type GetCallerResponse = Message<"hostplane.v1.GetCallerResponse"> & {
  * Use `create(GetCallerResponseSchema)` to create a new message.
  */
 export const GetCallerResponseSchema: GenMessage<GetCallerResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 5);
+  messageDesc(file_hostplane_v1_user, 6);
 
 /**
  * Request of ListUsers. It has no fields.
@@ -355,7 +381,7 @@ export type ListUsersRequest = Message<"hostplane.v1.ListUsersRequest"> & {
  * Use `create(ListUsersRequestSchema)` to create a new message.
  */
 export const ListUsersRequestSchema: GenMessage<ListUsersRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 6);
+  messageDesc(file_hostplane_v1_user, 7);
 
 /**
  * All users.
@@ -376,7 +402,7 @@ export type ListUsersResponse = Message<"hostplane.v1.ListUsersResponse"> & {
  * Use `create(ListUsersResponseSchema)` to create a new message.
  */
 export const ListUsersResponseSchema: GenMessage<ListUsersResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 7);
+  messageDesc(file_hostplane_v1_user, 8);
 
 /**
  * The user to create.
@@ -432,7 +458,7 @@ export type CreateUserRequest = Message<"hostplane.v1.CreateUserRequest"> & {
  * Use `create(CreateUserRequestSchema)` to create a new message.
  */
 export const CreateUserRequestSchema: GenMessage<CreateUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 8);
+  messageDesc(file_hostplane_v1_user, 9);
 
 /**
  * The created user.
@@ -453,7 +479,7 @@ export type CreateUserResponse = Message<"hostplane.v1.CreateUserResponse"> & {
  * Use `create(CreateUserResponseSchema)` to create a new message.
  */
 export const CreateUserResponseSchema: GenMessage<CreateUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 9);
+  messageDesc(file_hostplane_v1_user, 10);
 
 /**
  * Changes to a user. Unset fields stay unchanged.
@@ -503,7 +529,7 @@ export type UpdateUserRequest = Message<"hostplane.v1.UpdateUserRequest"> & {
  * Use `create(UpdateUserRequestSchema)` to create a new message.
  */
 export const UpdateUserRequestSchema: GenMessage<UpdateUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 10);
+  messageDesc(file_hostplane_v1_user, 11);
 
 /**
  * A list of services. It is a message so that an empty list differs from an unset one.
@@ -524,7 +550,7 @@ export type ServiceList = Message<"hostplane.v1.ServiceList"> & {
  * Use `create(ServiceListSchema)` to create a new message.
  */
 export const ServiceListSchema: GenMessage<ServiceList> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 11);
+  messageDesc(file_hostplane_v1_user, 12);
 
 /**
  * A list of certificate names. It is a message so that an empty list differs from an unset one.
@@ -545,7 +571,7 @@ export type CertificateNameList = Message<"hostplane.v1.CertificateNameList"> & 
  * Use `create(CertificateNameListSchema)` to create a new message.
  */
 export const CertificateNameListSchema: GenMessage<CertificateNameList> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 12);
+  messageDesc(file_hostplane_v1_user, 13);
 
 /**
  * The updated user.
@@ -566,7 +592,7 @@ export type UpdateUserResponse = Message<"hostplane.v1.UpdateUserResponse"> & {
  * Use `create(UpdateUserResponseSchema)` to create a new message.
  */
 export const UpdateUserResponseSchema: GenMessage<UpdateUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 13);
+  messageDesc(file_hostplane_v1_user, 14);
 
 /**
  * The user to remove.
@@ -587,7 +613,7 @@ export type DeleteUserRequest = Message<"hostplane.v1.DeleteUserRequest"> & {
  * Use `create(DeleteUserRequestSchema)` to create a new message.
  */
 export const DeleteUserRequestSchema: GenMessage<DeleteUserRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 14);
+  messageDesc(file_hostplane_v1_user, 15);
 
 /**
  * Response of DeleteUser. It has no fields.
@@ -602,7 +628,7 @@ export type DeleteUserResponse = Message<"hostplane.v1.DeleteUserResponse"> & {
  * Use `create(DeleteUserResponseSchema)` to create a new message.
  */
 export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 15);
+  messageDesc(file_hostplane_v1_user, 16);
 
 /**
  * The new password of a user.
@@ -630,7 +656,7 @@ export type SetPasswordRequest = Message<"hostplane.v1.SetPasswordRequest"> & {
  * Use `create(SetPasswordRequestSchema)` to create a new message.
  */
 export const SetPasswordRequestSchema: GenMessage<SetPasswordRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 16);
+  messageDesc(file_hostplane_v1_user, 17);
 
 /**
  * Response of SetPassword. It has no fields.
@@ -645,7 +671,7 @@ export type SetPasswordResponse = Message<"hostplane.v1.SetPasswordResponse"> & 
  * Use `create(SetPasswordResponseSchema)` to create a new message.
  */
 export const SetPasswordResponseSchema: GenMessage<SetPasswordResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 17);
+  messageDesc(file_hostplane_v1_user, 18);
 
 /**
  * The caller's current and new password.
@@ -673,7 +699,7 @@ export type ChangePasswordRequest = Message<"hostplane.v1.ChangePasswordRequest"
  * Use `create(ChangePasswordRequestSchema)` to create a new message.
  */
 export const ChangePasswordRequestSchema: GenMessage<ChangePasswordRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 18);
+  messageDesc(file_hostplane_v1_user, 19);
 
 /**
  * Response of ChangePassword. It has no fields.
@@ -688,7 +714,7 @@ export type ChangePasswordResponse = Message<"hostplane.v1.ChangePasswordRespons
  * Use `create(ChangePasswordResponseSchema)` to create a new message.
  */
 export const ChangePasswordResponseSchema: GenMessage<ChangePasswordResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 19);
+  messageDesc(file_hostplane_v1_user, 20);
 
 /**
  * Request of ListApiTokens. It has no fields.
@@ -703,7 +729,7 @@ export type ListApiTokensRequest = Message<"hostplane.v1.ListApiTokensRequest"> 
  * Use `create(ListApiTokensRequestSchema)` to create a new message.
  */
 export const ListApiTokensRequestSchema: GenMessage<ListApiTokensRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 20);
+  messageDesc(file_hostplane_v1_user, 21);
 
 /**
  * All API tokens.
@@ -724,7 +750,7 @@ export type ListApiTokensResponse = Message<"hostplane.v1.ListApiTokensResponse"
  * Use `create(ListApiTokensResponseSchema)` to create a new message.
  */
 export const ListApiTokensResponseSchema: GenMessage<ListApiTokensResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 21);
+  messageDesc(file_hostplane_v1_user, 22);
 
 /**
  * The API token to create.
@@ -773,7 +799,7 @@ export type CreateApiTokenRequest = Message<"hostplane.v1.CreateApiTokenRequest"
  * Use `create(CreateApiTokenRequestSchema)` to create a new message.
  */
 export const CreateApiTokenRequestSchema: GenMessage<CreateApiTokenRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 22);
+  messageDesc(file_hostplane_v1_user, 23);
 
 /**
  * The created API token.
@@ -801,7 +827,7 @@ export type CreateApiTokenResponse = Message<"hostplane.v1.CreateApiTokenRespons
  * Use `create(CreateApiTokenResponseSchema)` to create a new message.
  */
 export const CreateApiTokenResponseSchema: GenMessage<CreateApiTokenResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 23);
+  messageDesc(file_hostplane_v1_user, 24);
 
 /**
  * The API token to revoke.
@@ -822,7 +848,7 @@ export type RevokeApiTokenRequest = Message<"hostplane.v1.RevokeApiTokenRequest"
  * Use `create(RevokeApiTokenRequestSchema)` to create a new message.
  */
 export const RevokeApiTokenRequestSchema: GenMessage<RevokeApiTokenRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 24);
+  messageDesc(file_hostplane_v1_user, 25);
 
 /**
  * Response of RevokeApiToken. It has no fields.
@@ -837,7 +863,7 @@ export type RevokeApiTokenResponse = Message<"hostplane.v1.RevokeApiTokenRespons
  * Use `create(RevokeApiTokenResponseSchema)` to create a new message.
  */
 export const RevokeApiTokenResponseSchema: GenMessage<RevokeApiTokenResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 25);
+  messageDesc(file_hostplane_v1_user, 26);
 
 /**
  * The call to explain.
@@ -879,7 +905,7 @@ export type ExplainAccessRequest = Message<"hostplane.v1.ExplainAccessRequest"> 
  * Use `create(ExplainAccessRequestSchema)` to create a new message.
  */
 export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 26);
+  messageDesc(file_hostplane_v1_user, 27);
 
 /**
  * Whether the call is allowed.
@@ -921,7 +947,7 @@ export type ExplainAccessResponse = Message<"hostplane.v1.ExplainAccessResponse"
  * Use `create(ExplainAccessResponseSchema)` to create a new message.
  */
 export const ExplainAccessResponseSchema: GenMessage<ExplainAccessResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 27);
+  messageDesc(file_hostplane_v1_user, 28);
 
 /**
  * Request of RotateSigningKey. It has no fields.
@@ -936,7 +962,7 @@ export type RotateSigningKeyRequest = Message<"hostplane.v1.RotateSigningKeyRequ
  * Use `create(RotateSigningKeyRequestSchema)` to create a new message.
  */
 export const RotateSigningKeyRequestSchema: GenMessage<RotateSigningKeyRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 28);
+  messageDesc(file_hostplane_v1_user, 29);
 
 /**
  * The new signing key.
@@ -957,7 +983,7 @@ export type RotateSigningKeyResponse = Message<"hostplane.v1.RotateSigningKeyRes
  * Use `create(RotateSigningKeyResponseSchema)` to create a new message.
  */
 export const RotateSigningKeyResponseSchema: GenMessage<RotateSigningKeyResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_user, 29);
+  messageDesc(file_hostplane_v1_user, 30);
 
 /**
  * Permissions of a caller. Each role includes those of the previous one.

@@ -27,6 +27,7 @@ import {
 import { readPassword } from "../../cli/table/read-password.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
+import { UsageError } from "../../cli/table/usage-error.ts";
 import { grantText, grantValue } from "./cli/grant-words.ts";
 
 const users: Reference = {
@@ -75,8 +76,7 @@ export const userNoun: Noun = {
       method: UserService.method.createUser,
       request: async ({ name, role: given, services = [], grant: grants, certificate }) => ({
         name,
-        ...(given === undefined ? {} : { role: given }),
-        grants: [...grants],
+        ...roleOrGrants(given, grants),
         password: certificate.length > 0 ? "" : await readPassword(`Password of ${name}`),
         services: [...services],
         certificateNames: [...certificate],
@@ -175,9 +175,8 @@ export const tokenNoun: Noun = {
       method: UserService.method.createApiToken,
       request: ({ name, role: given, services = [], grant: grants, lifetime }) => ({
         name,
-        ...(given === undefined ? {} : { role: given }),
+        ...roleOrGrants(given, grants),
         services: [...services],
-        grants: [...grants],
         ...(lifetime === undefined ? {} : { lifetime: durationFromMs(lifetime) }),
       }),
       done: ({ token }) => token,
@@ -258,6 +257,14 @@ export const keyNoun: Noun = {
     }),
   ],
 };
+
+/** @throws UsageError without both */
+function roleOrGrants<G>(given: Role | undefined, grants: readonly G[]) {
+  if (given === undefined && grants.length === 0) {
+    throw new UsageError("expected a role (--role) or grants (--grant)");
+  }
+  return { ...(given === undefined ? {} : { role: given }), grants: [...grants] };
+}
 
 /** Returns the role, or the grants in its place. */
 function accessText(account: Pick<User, "role" | "grants"> | undefined): string {

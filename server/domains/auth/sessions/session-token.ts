@@ -60,6 +60,11 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
     if (token.length > maxLength) {
       throw invalid("it is too long");
     }
+    // The last character has bits that mean nothing: without this check, several texts would be the same token.
+    const signature = token.slice(token.lastIndexOf(".") + 1);
+    if (Buffer.from(signature, "base64url").toString("base64url") !== signature) {
+      throw invalid("its signature is not base64url");
+    }
     try {
       const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => keyOf(kid), {
         // Only this one, because a token must not choose how it is verified.

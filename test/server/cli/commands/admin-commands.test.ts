@@ -93,7 +93,7 @@ async function refuse(t: Test, { refused }: Data): Promise<void> {
       /single line on stdin/,
       "correct horse\ncorrect horse\n",
     ],
-    [["user", "add", "carol"], 2, /^hostplane: required option '--role <role>' not specified\n$/],
+    [["user", "add", "carol"], 2, /^hostplane: expected a role \(--role\) or grants \(--grant\)\n$/],
     [["user", "add", "carol", "--role", "root"], 2, /Allowed choices are viewer, operator, admin/],
     [["user", "role", "admin", "viewer", "--services", "a", "--all-services"], 2, /cannot be used with/],
     [["user", "role", "admin", "viewer", "--services", "no.Service"], 2, /unknown service "no.Service"/],

@@ -46,7 +46,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
     (await run("bash", [probe, "hostplane", ...words], { cwd: directory })).stdout.trim().split("\n");
 
   t.same(await complete("us"), ["user"]);
-  t.same(await complete("user", ""), ["add", "list", "remove", "passwd", "role", "help"]);
+  t.same(await complete("user", ""), ["add", "list", "remove", "passwd", "role", "grant", "help"]);
   t.same(await complete("user", "add", "--r"), ["--role"]);
   t.same(await complete("user", "add", "alice", "--role", ""), ["viewer", "operator", "admin"]);
   t.same(await complete("user", "role", "alice", "op"), ["operator"]);

@@ -56,6 +56,7 @@ test("the first read yields no events; afterwards own and foreign changes are pu
         "proto.VGService",
         "proto.LVService",
         "hostplane.v1.VolumeService",
+        "csi.v1.Controller",
         "hostplane.v1.BackupService",
       ],
       payload: { volume: { deviceClass: "ssd", tags: ["a"], outside: false } },
