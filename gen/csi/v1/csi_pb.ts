@@ -3364,6 +3364,8 @@ export const NodeExpandVolumeResponseSchema: GenMessage<NodeExpandVolumeResponse
   messageDesc(file_csi_v1_csi, 63);
 
 /**
+ * Describes the driver.
+ *
  * @generated from service csi.v1.Identity
  */
 export const Identity: GenService<{
@@ -3395,6 +3397,8 @@ export const Identity: GenService<{
   serviceDesc(file_csi_v1_csi, 0);
 
 /**
+ * Creates, grows, clones, lists and deletes volumes and snapshots.
+ *
  * @generated from service csi.v1.Controller
  */
 export const Controller: GenService<{
@@ -3522,6 +3526,8 @@ export const Controller: GenService<{
   serviceDesc(file_csi_v1_csi, 1);
 
 /**
+ * Mounts volumes on the host where it runs.
+ *
  * @generated from service csi.v1.Node
  */
 export const Node: GenService<{

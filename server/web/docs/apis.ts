@@ -36,6 +36,11 @@ const apis: readonly Api[] = [
     packages: ["v1alpha"],
   },
   {
+    name: "CSI",
+    summary: "LVM volumes for Kubernetes, Nomad and other orchestrators, by the Container Storage Interface.",
+    packages: ["csi.v1"],
+  },
+  {
     name: "gRPC",
     summary: "The services of gRPC itself: health checks and reflection.",
     packages: ["grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha"],

@@ -4,7 +4,10 @@ import tap, { test } from "tap";
 import { goTool } from "../../foreign/foreign-tool.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
-const skip = await vmSkipReason();
+const skip =
+  process.env.LAB_FULL === "1"
+    ? await vmSkipReason()
+    : "takes half an hour and more; set LAB_FULL=1 (npm run test:full)";
 /** Of each part: an emulated machine on a busy host is ten times slower than on an idle one. */
 const timeout = 1_800_000;
 tap.setTimeout(4 * timeout);

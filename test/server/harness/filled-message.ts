@@ -50,7 +50,7 @@ function fill(
     if (
       !isChosen ||
       !isOwn ||
-      field.fieldKind === "map" ||
+      (field.fieldKind === "map" && field.mapKind !== "scalar") ||
       depth === depthMax ||
       (isSecret && secret === undefined)
     ) {
@@ -69,7 +69,9 @@ function fill(
               create(StructSchema, { fields: { [text]: { kind: { case: "stringValue", value: text } } } }),
             )
           : fill(field.message, variant, secret, secretFields, depth + 1);
-    if (field.fieldKind === "list") {
+    if (field.fieldKind === "map") {
+      filled.get(field).set("a", value());
+    } else if (field.fieldKind === "list") {
       filled.get(field).add(value());
     } else {
       filled.set(field, value());

@@ -115,7 +115,7 @@ function isAnySecretSet(type: DescMessage, message: Message): boolean {
   });
 }
 
-/** Generates messages of a type: each text or bytes field is set or not, down to a depth. */
+/** Generates messages of a type: each text or bytes field is set or not, down to a depth. A map has one entry. */
 function messageOf(type: DescMessage, depth: number): fc.Arbitrary<Message> {
   const fields = type.fields.flatMap((field) => {
     const value = arbitraryOf(field, depth);
@@ -129,6 +129,8 @@ function messageOf(type: DescMessage, depth: number): fc.Arbitrary<Message> {
         for (const item of set as readonly unknown[]) {
           list.add(item);
         }
+      } else if (set !== null && field.fieldKind === "map") {
+        reflected.get(field).set("a", set);
       } else if (set !== null) {
         reflected.set(field, set);
       }

@@ -7,7 +7,7 @@ test("every service of the contract belongs to an API with a summary", async (t)
   const groups = groupByApi(services);
   t.same(
     groups.map(([{ name }]) => name),
-    ["hostplane.v1", "lvmd", "Koor", "IsardVDI", "kaas", "rkt", "gRPC"],
+    ["hostplane.v1", "lvmd", "Koor", "IsardVDI", "kaas", "rkt", "CSI", "gRPC"],
   );
   t.ok(groups.every(([{ summary }]) => summary.endsWith(".")));
   t.equal(groups.flatMap(([, ofApi]) => ofApi).length, services.length);
