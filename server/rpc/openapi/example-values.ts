@@ -1,5 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 
+/** A volume that was created through CSI. */
+const csiVolumeId = "sandbox-vg/orders";
+
 const operationId = "01890a5d-ac96-774b-bcce-b302099a8057";
 const volume = "sandbox-web";
 const pod = "ecef1b15-6884-db8a-b33a-6796e9c42e78";
@@ -44,6 +47,10 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "csi.v1.CreateVolumeRequest.volume_capabilities": fromFields,
   "csi.v1.CreateVolumeRequest.capacity_range": fromFields,
   "csi.v1.CapacityRange.required_bytes": "1073741824",
+  "csi.v1.ControllerGetVolumeRequest.volume_id": csiVolumeId,
+  "csi.v1.NodeGetVolumeStatsRequest.volume_id": csiVolumeId,
+  "csi.v1.NodeGetVolumeStatsRequest.volume_path":
+    "/var/lib/kubelet/plugins/kubernetes.io/csi/lvm.csi.hostplane/orders/globalmount",
   "csi.v1.VolumeCapability.mount": fromFields,
   "csi.v1.VolumeCapability.access_mode": fromFields,
   "csi.v1.VolumeCapability.MountVolume.fs_type": "ext4",
