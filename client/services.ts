@@ -20,8 +20,34 @@ import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 
-/** The services of the gateway, by their names in the client. */
-export const services = {
+/** The services of the gateway, by their names in the client. Named types keep the package's declarations short. */
+export interface Services {
+  readonly auth: typeof AuthService;
+  readonly users: typeof UserService;
+  readonly audit: typeof AuditService;
+  readonly system: typeof SystemService;
+  readonly plans: typeof PlanService;
+  readonly operations: typeof OperationService;
+  readonly events: typeof EventService;
+  readonly inventory: typeof InventoryService;
+  readonly history: typeof HistoryService;
+  readonly backups: typeof BackupService;
+  readonly volumes: typeof VolumeService;
+  readonly logicalVolumes: typeof LVService;
+  readonly volumeGroups: typeof VGService;
+  readonly storage: typeof StorageService;
+  readonly stats: typeof StatsService;
+  readonly storagePool: typeof StoragePoolService;
+  readonly hypervisors: typeof OperationsService;
+  readonly clusters: typeof ClusterService;
+  /** `cnct.kaas.api`, the API of Kubernetes clusters before `hostplane.v1.ClusterService`. */
+  readonly kaas: typeof Cluster;
+  readonly pods: typeof PodService;
+  /** `v1alpha.PublicAPI`, the API of pods before `hostplane.v1.PodService`. */
+  readonly podApi: typeof PublicAPI;
+}
+
+export const services: Services = {
   auth: AuthService,
   users: UserService,
   audit: AuditService,
@@ -40,14 +66,12 @@ export const services = {
   storagePool: StoragePoolService,
   hypervisors: OperationsService,
   clusters: ClusterService,
-  /** `cnct.kaas.api`, the API of Kubernetes clusters before `hostplane.v1.ClusterService`. */
   kaas: Cluster,
   pods: PodService,
-  /** `v1alpha.PublicAPI`, the API of pods before `hostplane.v1.PodService`. */
   podApi: PublicAPI,
-} as const;
+};
 
 /** A typed client of each service. */
 export type ServiceClients = {
-  readonly [Name in keyof typeof services]: Client<(typeof services)[Name]>;
+  readonly [Name in keyof Services]: Client<Services[Name]>;
 };
