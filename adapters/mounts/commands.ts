@@ -14,7 +14,7 @@ export const tools = [
 /** One of these programs. */
 export type Tool = (typeof tools)[number];
 
-/** Returns the argv of the command for a step: a program, and arguments of which none can be read as another option. */
+/** Returns the argv of the command for a step: a program and its arguments. No value in it can be taken for an option. */
 export function commandOf(step: MountStep): readonly [Tool | "mkdir" | "touch" | "rm", ...string[]] {
   switch (step.kind) {
     case "format":

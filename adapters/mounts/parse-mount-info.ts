@@ -1,12 +1,12 @@
 import type { DeviceNumber, Mount } from "./adapter.ts";
 
-/** A mount as mountinfo has it, which does not show of which device a mounted node is. */
+/** A mount as listed in mountinfo, which lacks the device number of a mounted node. */
 export type ListedMount = Omit<Mount, "node"> & {
   /** Path of the mounted directory or file in its file system. */
   readonly root: string;
 };
 
-/** Parses `/proc/PID/mountinfo` (proc(5)). Lines that are no mount are left out. */
+/** Parses `/proc/PID/mountinfo` (proc(5)). Skips lines that are not mounts. */
 export function parseMountInfo(text: string): ListedMount[] {
   return text.split("\n").flatMap((line) => {
     const fields = line.split(" ");

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { describeError } from "../../client/describe-error.ts";
 import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_pb.ts";
 import { MenuButton, type MenuItem } from "../parts/menu.tsx";
+import { actorText } from "../parts/text/actor-text.ts";
 import { roleText } from "../parts/text/role-text.ts";
 import { logout } from "../session.ts";
 import { showToast } from "../shell/toasts.tsx";
@@ -55,8 +56,7 @@ export function Account({
   return (
     <section class="account" aria-label="Account">
       <MenuButton label="Account" class="bare" align="left" items={() => items}>
-        <strong>{caller.actor.replace(/^user\//, "")}</strong>{" "}
-        <span class="quiet">{roleText(caller.role)}</span>
+        <strong>{actorText(caller.actor)}</strong> <span class="quiet">{roleText(caller.role)}</span>
       </MenuButton>
       <span class="quiet small">hostplane {version}</span>
       {isChanging.value && (

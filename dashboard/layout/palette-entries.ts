@@ -5,6 +5,7 @@ import { addressOfHost, addressOfHosts, addressOfHub } from "../host/address-of-
 import { keyOfResource } from "../host/key-of-resource.ts";
 import type { IconName } from "../parts/icon.tsx";
 import type { StatusKind } from "../parts/status.tsx";
+import { actorText } from "../parts/text/actor-text.ts";
 import { labelTexts } from "../parts/text/label-texts.ts";
 import { kindOf, statusOfResource } from "../resources/kinds.ts";
 import type { PageEntry } from "./pages.ts";
@@ -153,7 +154,7 @@ function operationEntry({ id, kind, resource, fleetHost, state, actor }: Operati
     section: "Operations",
     icon: "pulse",
     text: `${kind} ${resource.split("/").at(-1)}`,
-    detail: `${actor.replace(/^user\//, "")}${fleetHost === "" ? "" : ` on ${fleetHost}`}`,
+    detail: `${actorText(actor)}${fleetHost === "" ? "" : ` on ${fleetHost}`}`,
     operationState: state,
     path: `/operations/${id}`,
   };

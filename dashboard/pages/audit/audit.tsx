@@ -7,6 +7,7 @@ import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { auditColumns, auditRow } from "../../resources/columns/audit-columns.tsx";
 import { client } from "../../session.ts";
 import { Page } from "../../shell/page.tsx";
@@ -18,7 +19,7 @@ const pageSize = 1000;
 
 const filters: readonly Filter<AuditEvent>[] = [
   { id: "outcome", title: "outcome", valuesOf: ({ outcome }) => [outcome || "not known"] },
-  { id: "by", title: "by", valuesOf: ({ actor }) => [actor.replace(/^user\//, "")] },
+  { id: "by", title: "by", valuesOf: ({ actor }) => [actorText(actor)] },
   { id: "rpc", title: "RPC", valuesOf: ({ rpc }) => [rpc] },
 ];
 

@@ -16,6 +16,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import type { RowAction } from "../../parts/table/table-props.ts";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { operationColumns, operationRow } from "../../resources/columns/operation-columns.tsx";
 import { withHostColumn } from "../../resources/columns/with-host-column.tsx";
 import { client, hasRole } from "../../session.ts";
@@ -40,7 +41,7 @@ const filters: readonly Filter<Operation>[] = [
   { id: "state", title: "state", valuesOf: ({ state }) => [operationStateText(state)] },
   { id: "host", title: "host", valuesOf: ({ fleetHost }) => (fleetHost === "" ? [] : [fleetHost]) },
   { id: "kind", title: "kind", valuesOf: ({ kind }) => [kind] },
-  { id: "by", title: "started by", valuesOf: ({ actor }) => [actor.replace(/^user\//, "")] },
+  { id: "by", title: "started by", valuesOf: ({ actor }) => [actorText(actor)] },
 ];
 
 /** All operations, newest first, a page at a time. */

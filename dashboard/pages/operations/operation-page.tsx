@@ -22,6 +22,7 @@ import { tookText } from "../../parts/operation/took-text.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Status } from "../../parts/status.tsx";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { operationTitle } from "../../parts/text/operation-title.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { pathOfResource } from "../../resources/kinds.ts";
@@ -125,7 +126,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
             <ResourceName host={fleetHost} name={resource} />
           </dd>
           <dt>Started by</dt>
-          <dd>{actor.replace(/^user\//, "")}</dd>
+          <dd>{actorText(actor)}</dd>
           <dt>RPC</dt>
           <dd>
             <code>{rpc}</code>

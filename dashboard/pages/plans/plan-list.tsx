@@ -5,6 +5,7 @@ import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import type { Column, Filter } from "../../parts/table/column.ts";
 import { DataTable } from "../../parts/table/data-table.tsx";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client } from "../../session.ts";
 import { Page } from "../../shell/page.tsx";
@@ -28,7 +29,7 @@ const columns: readonly Column<SavedPlan>[] = [
     id: "actor",
     title: "By",
     width: "medium",
-    cell: ({ actor }) => actor.replace(/^user\//, ""),
+    cell: ({ actor }) => actorText(actor),
     sortBy: ({ actor }) => actor,
     onCard: "place",
   },
@@ -46,7 +47,7 @@ const columns: readonly Column<SavedPlan>[] = [
 
 const filters: readonly Filter<SavedPlan>[] = [
   { id: "state", title: "state", valuesOf: (plan) => [planStatus(plan).text] },
-  { id: "by", title: "by", valuesOf: ({ actor }) => [actor.replace(/^user\//, "")] },
+  { id: "by", title: "by", valuesOf: ({ actor }) => [actorText(actor)] },
 ];
 
 /** The user's saved plans, and those that need approval, newest first. */

@@ -8,6 +8,7 @@ import { Note } from "../../parts/note.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { Status } from "../../parts/status.tsx";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 import { client, session } from "../../session.ts";
 import { Page } from "../../shell/page.tsx";
@@ -78,7 +79,7 @@ function proposeApproval(plan: SavedPlan, onDone: () => void): void {
   propose({
     title: `Approve: ${planTitle(plan)}`,
     label: "Approve",
-    question: `${plan.actor.replace(/^user\//, "")} can then make exactly this change. An approval cannot be taken back.`,
+    question: `${actorText(plan.actor)} can then make exactly this change. An approval cannot be taken back.`,
     method: PlanService.method.approvePlan,
     request: { id: plan.id },
     hasPlan: false,
@@ -108,7 +109,7 @@ function Approvals({ plan }: { readonly plan: SavedPlan }) {
         <ul class="changes">
           {plan.approvals.map(({ actor, at, breakGlassReason }) => (
             <li key={actor}>
-              {actor.replace(/^user\//, "")}, <TimeText at={at} />
+              {actorText(actor)}, <TimeText at={at} />
               {breakGlassReason !== "" && `, who broke the glass: ${breakGlassReason}`}
             </li>
           ))}
@@ -132,7 +133,7 @@ function Facts({
             <code>{id}</code> <CopyButton text={id} label="Copy id" />
           </dd>
           <dt>Saved by</dt>
-          <dd>{actor.replace(/^user\//, "")}</dd>
+          <dd>{actorText(actor)}</dd>
           <dt>RPC</dt>
           <dd>
             <code>{method}</code>

@@ -1,4 +1,5 @@
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
+import { actorText } from "./actor-text.ts";
 import { operationTitle } from "./operation-title.ts";
 
 /** Says what happened to what, for people: "osd.3 down", "web-1 exited". @param name the resource's name for people */
@@ -17,7 +18,7 @@ export function eventTitle({ type, detail }: Event, name: string): string {
   }
   const what = (type.split(".").at(-1) ?? type).replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   if (detail.case === "plan") {
-    return `Plan of ${detail.value.proposedBy.replace(/^user\//, "")} ${what}`;
+    return `Plan of ${actorText(detail.value.proposedBy)} ${what}`;
   }
   if (detail.case === "pod" && detail.value.name !== "") {
     const { name: pod, container } = detail.value;

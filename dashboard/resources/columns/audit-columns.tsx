@@ -2,6 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AuditEvent } from "../../../gen/hostplane/v1/audit_pb.ts";
 import type { StatusKind } from "../../parts/status.tsx";
 import type { Column } from "../../parts/table/column.ts";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 
 /** Columns of a table of calls. */
@@ -19,7 +20,7 @@ export const auditColumns: readonly Column<AuditEvent>[] = [
     id: "actor",
     title: "By",
     width: "medium",
-    cell: ({ actor }) => actor.replace(/^user\//, ""),
+    cell: ({ actor }) => actorText(actor),
     sortBy: ({ actor }) => actor,
     onCard: "place",
   },

@@ -3,6 +3,7 @@ import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { isOpenState } from "../../live/open-state.ts";
 import { operationStateText, operationStatus } from "../../parts/operation/operation-state.ts";
 import type { Column } from "../../parts/table/column.ts";
+import { actorText } from "../../parts/text/actor-text.ts";
 import { operationTitle } from "../../parts/text/operation-title.ts";
 import { TimeText } from "../../parts/text/time-text.tsx";
 
@@ -30,7 +31,7 @@ export const operationColumns: readonly Column<Operation>[] = [
     title: "Started by",
     width: "short",
     rank: 3,
-    cell: ({ actor }) => actor.replace(/^user\//, ""),
+    cell: ({ actor }) => actorText(actor),
     sortBy: ({ actor }) => actor,
     onCard: "place",
   },

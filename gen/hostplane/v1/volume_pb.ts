@@ -96,7 +96,7 @@ export type Volume = Message<"hostplane.v1.Volume"> & {
   snapshotSpaceBytes: bigint;
 
   /**
-   * Volume of which it is a snapshot. Empty when there is none, also when the origin of a thin snapshot was removed.
+   * Volume that a snapshot was taken of. Empty when there is none, also when the origin of a thin snapshot was removed.
    *
    * @generated from field: string origin = 11;
    */

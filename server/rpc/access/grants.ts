@@ -25,8 +25,8 @@ export interface GrantedUse {
 }
 
 /**
- * The grants of a caller, of which at least one has bounds. The object stays the same for as long as the account's grants do, so
- * that a change can be detected by identity.
+ * The grants of a caller; at least one has bounds. The object stays the same until the account's grants change, so a change can be
+ * detected by identity.
  */
 export interface Grants {
   readonly list: readonly Grant[];

@@ -15,8 +15,8 @@ export type SeesResource = (resource: string) => boolean;
  * What the calls of a method concern, for callers whose grants have bounds. A method without it needs a grant that covers all
  * resources.
  *
- * - `touches`: the resources that a request names, all of which must be granted. They need not exist, so that the answer is the
- *   same whether they do. It changes and reads nothing.
+ * - `touches`: the resources that a request names. Each must be granted, whether or not it exists, so that a refusal does not reveal
+ *   which exist. It changes nothing.
  * - `shows`: returns the response, which it must not modify, without the resources that the caller may not see.
  * - `own`: the calls concern the caller itself, or the handler checks what the caller may see.
  */

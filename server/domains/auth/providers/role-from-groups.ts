@@ -1,4 +1,5 @@
 import { type CallerRole, callerRoles } from "../../../rpc/access/caller-role.ts";
+import { globFrom } from "../../../rpc/access/resource-pattern.ts";
 
 /** Gives the members of a group a role. */
 export interface RoleRule {
@@ -16,29 +17,7 @@ export function roleFromGroups(
   groups: readonly string[],
 ): CallerRole | undefined {
   const given = rules.flatMap(({ group, role }) =>
-    group === "*" || groups.some((one) => matches(group, one)) ? [role] : [],
+    group === "*" || groups.some(globFrom(group)) ? [role] : [],
   );
   return callerRoles.findLast((role) => given.includes(role));
-}
-
-/** Matches without backtracking, because the groups come from outside. */
-function matches(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) {
-    return text === pattern;
-  }
-  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) {
-    return false;
-  }
-  const end = text.length - last.length;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found === -1 || found + part.length > end) {
-      return false;
-    }
-    at = found + part.length;
-  }
-  return true;
 }

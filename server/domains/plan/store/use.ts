@@ -87,7 +87,8 @@ export const planUseTransactions = {
   },
 
   /**
-   * Records an approval, or that the glass is broken, if the plan is open. A second approval of the same person does not count. Returns the plan; undefined if there is none.
+   * Records an approval, or that the glass is broken, if the plan is open. A second approval of the same person does not count.
+   * Returns the plan; undefined if there is none.
    */
   async "plans.approve"(
     context: TransactionContext,

@@ -65,7 +65,7 @@ export function parseCapability(capability: VolumeCapability | undefined, field:
 }
 
 /**
- * Parses the capabilities of a volume, of which there must be one at least.
+ * Parses the capabilities of a volume. At least one is required.
  * @throws InfraError INVALID_FIELD
  */
 export function parseCapabilities(
