@@ -6,30 +6,29 @@ import { figureOf } from "../../live/inventory.ts";
 import { SelectField } from "../../parts/form/select-field.tsx";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
-import { useSizeGib } from "./size-input.ts";
+import { useNewSize } from "./size-input.ts";
 import { deviceClassOf } from "./volume-facts.ts";
 
 /** Grows a volume. */
 export function ResizeVolume({ volume }: { readonly volume: Resource }) {
   const sizeBytes = figureOf(volume, "size") ?? 0;
-  const size = useSizeGib(sizeText(sizeBytes));
+  const { text, error, newBytes } = useNewSize(sizeBytes);
   const fileSystem = useSignal<"keep" | "grow">("keep");
   const growsFileSystem = fileSystem.value === "grow";
-  const isNew = size.gib !== undefined && Number(size.gib) * 2 ** 30 !== sizeBytes;
   return (
     <ChangeForm
       title={`Resize the volume ${volume.title}`}
-      label={isNew ? `Resize to ${sizeText(size.gib << 30n)}` : "Resize"}
+      label={newBytes === undefined ? "Resize" : `Resize to ${sizeText(newBytes)}`}
       method={VolumeService.method.resizeVolume}
       request={
-        isNew
-          ? {
+        newBytes === undefined
+          ? undefined
+          : {
               name: volume.title,
               deviceClass: deviceClassOf(volume),
-              sizeBytes: size.gib << 30n,
+              sizeBytes: newBytes,
               resizeFileSystem: growsFileSystem,
             }
-          : undefined
       }
       fields={["size_bytes"]}
       fieldOfReason={{ NO_SPACE: "size_bytes", SHRINK_NOT_ALLOWED: "size_bytes" }}
@@ -38,9 +37,9 @@ export function ResizeVolume({ volume }: { readonly volume: Resource }) {
         <>
           <TextField
             label="New size"
-            value={size.text}
+            value={text}
             hint={`Now ${sizeText(sizeBytes)}. A volume can only grow.`}
-            error={size.error ?? errorOf("size_bytes")}
+            error={error ?? errorOf("size_bytes")}
             required
           />
           <SelectField

@@ -11,6 +11,11 @@ export interface PlanRecord extends SavedPlanRow {
   readonly approvals: readonly PlanApprovalRow[];
 }
 
+/** Selects the plans that have not expired. */
+export function selectCurrentPlans({ db, nowMs }: Pick<TransactionContext, "db" | "nowMs">) {
+  return db.selectFrom("saved_plans").selectAll().where("expires_at", ">", nowMs);
+}
+
 /** Adds the approvals to rows of plans. */
 export async function withApprovals(
   { db }: Pick<TransactionContext, "db">,

@@ -3,7 +3,7 @@ import { appendEvents } from "../../../events/store/events.ts";
 import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
 import { planEvents } from "./plan-event.ts";
-import { type PlanRecord, type SavedPlanRow, withApprovals } from "./plan-record.ts";
+import { type PlanRecord, type SavedPlanRow, selectCurrentPlans, withApprovals } from "./plan-record.ts";
 
 /** A plan to save. */
 export type NewPlanRow = Omit<
@@ -43,11 +43,8 @@ export const planRecordTransactions = {
     const { db, nowMs } = context;
     const { plan, keepMs, limits, reuses } = args;
     const { owner, digest, lvmd } = plan;
-    const known = db
-      .selectFrom("saved_plans")
-      .selectAll()
+    const known = selectCurrentPlans(context)
       .where(({ and }) => and({ owner, digest, lvmd, state: "open" }))
-      .where("expires_at", ">", nowMs)
       .orderBy("seq");
     const [record] = await withApprovals(context, reuses ? await known.limit(1).execute() : []);
     if (record !== undefined) {
@@ -82,13 +79,7 @@ export const planRecordTransactions = {
   },
 
   async "plans.get"(context: TransactionContext, { id }: { id: string }): Promise<PlanRecord | undefined> {
-    const { db, nowMs } = context;
-    const row = await db
-      .selectFrom("saved_plans")
-      .selectAll()
-      .where("id", "=", id)
-      .where("expires_at", ">", nowMs)
-      .executeTakeFirst();
+    const row = await selectCurrentPlans(context).where("id", "=", id).executeTakeFirst();
     return row && (await withApprovals(context, [row]))[0];
   },
 
@@ -97,9 +88,8 @@ export const planRecordTransactions = {
     context: TransactionContext,
     args: { view: PlanView | undefined; waiting: boolean; belowSeq: number | undefined; limit: number },
   ): Promise<readonly PlanRecord[]> {
-    const { db, nowMs } = context;
     const { view, waiting, belowSeq, limit } = args;
-    let query = db.selectFrom("saved_plans").selectAll().where("expires_at", ">", nowMs);
+    let query = selectCurrentPlans(context);
     if (view !== undefined) {
       query = query.where(({ and, or, eb }) =>
         or([
@@ -124,12 +114,8 @@ export const planRecordTransactions = {
     context: TransactionContext,
     { owner, digest, lvmd }: { owner: string; digest: string; lvmd: string },
   ): Promise<readonly PlanRecord[]> {
-    const { db, nowMs } = context;
-    const rows = await db
-      .selectFrom("saved_plans")
-      .selectAll()
+    const rows = await selectCurrentPlans(context)
       .where(({ and }) => and({ owner, request_digest: digest, lvmd, state: "open" }))
-      .where("expires_at", ">", nowMs)
       .orderBy("seq")
       .execute();
     return withApprovals(context, rows);

@@ -6,6 +6,7 @@ import {
   type PlanRecord,
   personOf,
   type SavedPlanRow,
+  selectCurrentPlans,
   withApprovals,
 } from "./plan-record.ts";
 
@@ -44,13 +45,10 @@ export const planUseTransactions = {
     context: TransactionContext,
     args: { id: string; owner: string; requiredApprovals: number },
   ): Promise<PlanRecord | undefined> {
-    const { db, nowMs } = context;
+    const { db } = context;
     const { id, owner, requiredApprovals } = args;
-    const row = await db
-      .selectFrom("saved_plans")
-      .selectAll()
+    const row = await selectCurrentPlans(context)
       .where(({ and }) => and({ id, owner }))
-      .where("expires_at", ">", nowMs)
       .executeTakeFirst();
     if (row === undefined) {
       return undefined;
@@ -95,12 +93,7 @@ export const planUseTransactions = {
     { id, account, actor, breakGlassReason }: NewApproval,
   ): Promise<PlanRecord | undefined> {
     const { db, nowMs } = context;
-    const row = await db
-      .selectFrom("saved_plans")
-      .selectAll()
-      .where("id", "=", id)
-      .where("expires_at", ">", nowMs)
-      .executeTakeFirst();
+    const row = await selectCurrentPlans(context).where("id", "=", id).executeTakeFirst();
     if (row === undefined || row.state !== "open") {
       return row && (await withApprovals(context, [row]))[0];
     }

@@ -2,8 +2,8 @@ import { type Test, test } from "tap";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { isLongForm } from "../../../long-form.ts";
+import { deathAt } from "../../operations/death-at.ts";
 import { createMortalStore } from "../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../operations/kill-point.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {
   createHypervisorGateway,
@@ -66,21 +66,13 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   );
   const id = await started.promise;
   const mortal = createMortalStore(store);
-  const died = Promise.withResolvers<string>();
-  let boundaries = 0;
+  const { died, boundary } = deathAt(mortal, dieAt);
   await createHypervisorGateway(t, {
     ...at,
     store: mortal,
-    boundary(name) {
-      boundaries += isKillPoint(name) ? 1 : 0;
-      if (boundaries === dieAt && !mortal.isDead) {
-        mortal.die();
-        died.resolve(name);
-        return new Promise<void>(() => {});
-      }
-    },
+    boundary,
   });
-  const place = await Promise.race([died.promise, reported.then(() => undefined)]);
+  const place = await Promise.race([died, reported.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
       await requester.operations.cancel(id).catch(() => {});

@@ -5,8 +5,8 @@ import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
 import { VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { isLongForm } from "../../../long-form.ts";
+import { deathAt } from "../../operations/death-at.ts";
 import { createMortalStore } from "../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../operations/kill-point.ts";
 import {
   type BackupsGateway,
   createGateway,
@@ -134,22 +134,14 @@ async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: num
   await helper.close();
   const id = await story.begin(requester);
   const mortal = createMortalStore(host.store);
-  const died = Promise.withResolvers<string>();
-  let boundaries = 0;
+  const { died, boundary } = deathAt(mortal, dieAt);
   await createGateway(t, host, {
     ...at,
     store: mortal,
-    boundary(name) {
-      boundaries += isKillPoint(name) ? 1 : 0;
-      if (boundaries === dieAt && !mortal.isDead) {
-        mortal.die();
-        died.resolve(name);
-        return new Promise<void>(() => {});
-      }
-    },
+    boundary,
   });
   const ended = requester.end(id);
-  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  const place = await Promise.race([died, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
       await requester.operations.cancel(id).catch(() => {});

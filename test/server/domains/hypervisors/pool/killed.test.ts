@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import { isLongForm } from "../../../../long-form.ts";
+import { deathAt } from "../../../operations/death-at.ts";
 import { createMortalStore } from "../../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../../operations/kill-point.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { createPoolGateway, createPoolLvm, devicesOf, gib, type PoolGateway } from "./pool-under-test.ts";
 
@@ -41,23 +41,15 @@ async function runStory(
   const requester = await createPoolGateway(t, { ...at, store, isIdle: true });
   const id = await story.begin(requester);
   const mortal = createMortalStore(store);
-  const died = Promise.withResolvers<string>();
-  let boundaries = 0;
+  const { died, boundary } = deathAt(mortal, dieAt);
   await createPoolGateway(t, {
     ...at,
     store: mortal,
-    boundary(name) {
-      boundaries += isKillPoint(name) ? 1 : 0;
-      if (boundaries === dieAt && !mortal.isDead) {
-        mortal.die();
-        died.resolve(name);
-        return new Promise<void>(() => {});
-      }
-    },
+    boundary,
   });
   const end = () => requester.operations.ended(id, AbortSignal.timeout(60_000));
   const ended = end();
-  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  const place = await Promise.race([died, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
       await requester.operations.cancel(id).catch(() => {});

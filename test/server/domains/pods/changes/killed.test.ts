@@ -3,8 +3,8 @@ import type { PodmanSandbox } from "../../../../../adapters/podman/sandbox.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 import { isLongForm } from "../../../../long-form.ts";
+import { deathAt } from "../../../operations/death-at.ts";
 import { createMortalStore } from "../../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../../operations/kill-point.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
   type ChangesUnderTest,
@@ -59,22 +59,14 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
   const requester = createChangesUnderTest(t, { ...at, store, isIdle: true });
   const started = await story.begin(requester);
   const mortal = createMortalStore(store);
-  const died = Promise.withResolvers<string>();
-  let boundaries = 0;
+  const { died, boundary } = deathAt(mortal, dieAt);
   createChangesUnderTest(t, {
     ...at,
     store: mortal,
-    boundary(name) {
-      boundaries += isKillPoint(name) ? 1 : 0;
-      if (boundaries === dieAt && !mortal.isDead) {
-        mortal.die();
-        died.resolve(name);
-        return new Promise<void>(() => {});
-      }
-    },
+    boundary,
   });
   const ended = requester.end(started);
-  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  const place = await Promise.race([died, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (isCancelled) {
       await requester.operations.cancel(started.id).catch(() => {});

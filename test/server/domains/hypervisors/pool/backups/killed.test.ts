@@ -4,8 +4,8 @@ import { BackupService } from "../../../../../../gen/hostplane/v1/backup_pb.ts";
 import type { PoolVolumesSystem } from "../../../../../../server/domains/hypervisors/pool/backups/pool-backups.ts";
 import type { Store } from "../../../../../../server/store/store.ts";
 import { isLongForm } from "../../../../../long-form.ts";
+import { deathAt } from "../../../../operations/death-at.ts";
 import { createMortalStore } from "../../../../operations/engine-under-test.ts";
-import { isKillPoint } from "../../../../operations/kill-point.ts";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import {
   countedRestic,
@@ -106,22 +106,13 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const volumesBefore = await host.volumeNames();
   const id = story.isRestore ? await restoreFirst(requester) : (await requester.beginBackup()).id;
   const mortal = createMortalStore(store);
-  const died = Promise.withResolvers<string>();
-  let boundaries = 0;
-  const boundary = (name: string) => {
-    boundaries += isKillPoint(name) ? 1 : 0;
-    if (boundaries === dieAt && !mortal.isDead) {
-      mortal.die();
-      died.resolve(name);
-    }
-    return mortal.isDead ? new Promise<void>(() => {}) : undefined;
-  };
+  const { died, boundary } = deathAt(mortal, dieAt);
   const isDead = () => mortal.isDead;
   const restic = mortalRestic(whileAlive(host.restic, isDead), boundary);
   const system = systemWhileAlive(host.system, isDead);
   await createPoolBackupsGateway(t, host, { ...at, store: mortal, boundary, restic, system });
   const ended = requester.end(id);
-  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  const place = await Promise.race([died, ended.then(() => undefined)]);
   if (place !== undefined) {
     if (story.isCancelled) {
       await requester.operations.cancel(id).catch(() => {});
