@@ -1,0 +1,202 @@
+import { answers, gib, type Row, refuses } from "./row.ts";
+
+/** Calls for LVM volumes, in an order in which each call finds its resources. */
+export const volumeRows: readonly Row[] = [
+  answers("proto.VGService/GetLVList", {}, { volumes: [{ name: "sandbox-web", sizeGb: "2" }, {}] }),
+  answers("proto.VGService/GetLVList", { deviceClass: "sandbox-ssd" }, { volumes: [{}, { sizeGb: "5" }] }),
+  refuses("proto.VGService/GetLVList", { deviceClass: "hdd" }, "NOT_FOUND", "DEVICE_CLASS_NOT_FOUND"),
+  answers("proto.VGService/GetFreeBytes", {}, { freeBytes: gib(8) }),
+  refuses("proto.VGService/GetFreeBytes", { deviceClass: "hdd" }, "NOT_FOUND", "DEVICE_CLASS_NOT_FOUND"),
+  answers(
+    "proto.VGService/Watch",
+    {},
+    { freeBytes: gib(8), items: [{ deviceClass: "sandbox-ssd", freeBytes: gib(8) }] },
+  ),
+  answers(
+    "proto.LVService/CreateLV",
+    { name: "table", sizeGb: "1", tags: ["t"] },
+    { volume: { name: "table", sizeGb: "1", devMajor: 253, tags: ["t"] } },
+  ),
+  refuses("proto.LVService/CreateLV", { name: "table", sizeGb: "1" }, "ALREADY_EXISTS", "VOLUME_EXISTS"),
+  refuses(
+    "proto.LVService/CreateLV",
+    { name: "-x", sizeGb: "1" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "name",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { name: "sandbox-web" },
+    {
+      volumes: [
+        { name: "sandbox-web", deviceClass: "sandbox-ssd", kind: "VOLUME_KIND_LINEAR", tags: ["app=web"] },
+      ],
+    },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ListVolumes",
+    { deviceClass: "hdd" },
+    "NOT_FOUND",
+    "DEVICE_CLASS_NOT_FOUND",
+  ),
+  answers("hostplane.v1.VolumeService/ListThinPools", {}, {}),
+  refuses(
+    "hostplane.v1.VolumeService/ListThinPools",
+    { deviceClass: "hdd" },
+    "NOT_FOUND",
+    "DEVICE_CLASS_NOT_FOUND",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/GetVolume",
+    { name: "sandbox-db" },
+    {
+      volume: {
+        resource: "volumeGroups/sandbox-vg/volumes/sandbox-db",
+        sizeBytes: gib(5),
+        open: true,
+        devicePath: "/dev/sandbox-vg/sandbox-db",
+        physicalVolumes: ["/dev/sandbox/sandbox-vg"],
+        health: "RESOURCE_HEALTH_OK",
+      },
+    },
+  ),
+  refuses("hostplane.v1.VolumeService/GetVolume", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "name"),
+  refuses("hostplane.v1.VolumeService/GetVolume", { name: "none" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
+  answers("proto.LVService/ResizeLV", { name: "table", sizeGb: "2" }, {}),
+  refuses("proto.LVService/ResizeLV", { name: "none", sizeGb: "2" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
+  answers(
+    "hostplane.v1.VolumeService/SetVolumeTags",
+    { name: "table", tags: ["a"] },
+    { volume: { name: "table", tags: ["a"] } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/SetVolumeTags",
+    { name: "table", tags: ["a@b"] },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "tags[0]",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/RenameVolume",
+    { name: "table", newName: "renamed" },
+    { volume: { resource: "volumeGroups/sandbox-vg/volumes/renamed" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/RenameVolume",
+    { name: "renamed", newName: "pvmove0" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "new_name",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/CreateSnapshot",
+    { source: "renamed", name: "frozen", readOnly: true },
+    { volume: { name: "frozen", origin: "renamed", kind: "VOLUME_KIND_SNAPSHOT", readOnly: true } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CreateSnapshot",
+    { source: "frozen", name: "again" },
+    "FAILED_PRECONDITION",
+    "VOLUME_PROTECTED",
+  ),
+  answers("proto.LVService/RemoveLV", { name: "frozen" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/CreateVolume",
+    { name: "blank", sizeBytes: "5000000", tags: ["t"] },
+    { volume: { name: "blank", sizeBytes: "8388608", tags: ["t"] } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CreateVolume",
+    { name: "blank", sizeBytes: "0" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "size_bytes",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/ResizeVolume",
+    { name: "blank", sizeBytes: "8388609" },
+    { volume: { sizeBytes: "12582912" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ResizeVolume",
+    { name: "blank", sizeBytes: "16777216", resizeFileSystem: true },
+    "FAILED_PRECONDITION",
+    "FILE_SYSTEM_NOT_RESIZABLE",
+  ),
+  answers("hostplane.v1.VolumeService/CreateVolume", { name: "base", sizeBytes: "1" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/CreateThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "8388608", tags: ["t"] },
+    { thinPool: { name: "pool0", sizeBytes: "8388608", metadataSizeBytes: "4194304", tags: ["t"] } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CreateThinPool",
+    { name: "pool1", volumeGroup: "other", sizeBytes: "1" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "volume_group",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/ResizeThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "8388609", metadataSizeBytes: "8388608" },
+    { thinPool: { sizeBytes: "12582912", metadataSizeBytes: "8388608" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/ResizeThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg", sizeBytes: "4194304" },
+    "OUT_OF_RANGE",
+    "SHRINK_NOT_ALLOWED",
+  ),
+  answers("hostplane.v1.VolumeService/CreateSnapshot", { source: "base", name: "base-before" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "base-before" },
+    { operation: { kind: "volumes.merge", resource: "volumeGroups/sandbox-vg/volumes/base" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/MergeSnapshot",
+    { name: "sandbox-db" },
+    "FAILED_PRECONDITION",
+    "NOT_A_SNAPSHOT",
+  ),
+  answers(
+    "hostplane.v1.VolumeService/CloneVolume",
+    { source: "blank", name: "blank-clone" },
+    { operation: { kind: "volumes.clone", resource: "volumeGroups/sandbox-vg/volumes/blank-clone" } },
+  ),
+  refuses(
+    "hostplane.v1.VolumeService/CloneVolume",
+    { source: "blank", name: "sandbox-db" },
+    "ALREADY_EXISTS",
+    "VOLUME_EXISTS",
+  ),
+  answers("hostplane.v1.VolumeService/CreateVolume", { name: "secret", sizeBytes: "1" }, {}),
+  answers(
+    "hostplane.v1.VolumeService/DeleteVolume",
+    { name: "secret", wipe: true },
+    { operation: { kind: "volumes.wipe" } },
+  ),
+  refuses("hostplane.v1.VolumeService/DeleteVolume", { name: "none" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
+  answers("proto.LVService/RemoveLV", { name: "renamed" }, {}),
+  refuses("proto.LVService/RemoveLV", { name: "sandbox-db" }, "FAILED_PRECONDITION", "VOLUME_IN_USE"),
+  refuses("proto.LVService/CreateBackup", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "backup"),
+  answers(
+    "proto.LVService/CreateBackup",
+    { backup: { name: "monday", volumeHandle: "none" } },
+    {
+      backupState: {
+        name: "monday",
+        state: "ERROR",
+        msg: /logical volume none not found in any device class/,
+      },
+    },
+  ),
+  refuses(
+    "proto.LVService/CreateLV",
+    { name: "restored", sizeGb: "1", dataSource: { s3: { path: "bucket" } } },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "data_source.s3.endpoint",
+  ),
+];
