@@ -6,7 +6,7 @@ import type {
 } from "@bufbuild/protobuf";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { describeError } from "../../client/describe-error.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Key } from "../parts/key.tsx";
@@ -46,7 +46,7 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
   const { plan, refusal, isCurrent } = useLivePlan(method, hasPlan ? request : undefined);
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus(), []);
 
   const refused = refusal.value === undefined ? undefined : describeError(refusal.value);
   // For a list, the gateway names the element: "tags[2]".

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Suspense } from "preact/compat";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
 import { isSandbox } from "../backend.ts";
@@ -44,7 +44,7 @@ export function Frame(props: {
     isMenuOpen.value = false;
   });
   // A form belongs to the list or resource beside it.
-  useEffect(closePanel, [location]);
+  useLayoutEffect(closePanel, [location]);
   useFrameKeys(props.pages, isHub);
   const content = panel.value;
   const isPhone = useMedia(phoneQuery);
@@ -137,8 +137,8 @@ function BottomBar(props: {
 
 function useFrameKeys(pages: readonly PageEntry[], isHub: boolean): void {
   const [, goTo] = useLocation();
-  useEffect(listenToKeys, []);
-  useEffect(() => {
+  useLayoutEffect(listenToKeys, []);
+  useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
         event.preventDefault();

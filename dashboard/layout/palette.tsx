@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import { hosts } from "../live/hosts.ts";
 import { inventory } from "../live/inventory.ts";
@@ -115,9 +115,9 @@ function OpenPalette(props: { readonly pages: readonly PageEntry[]; readonly wha
   );
 }
 
-/** Opens a dialog while it is shown, and returns the focus to where it was. */
+/** Opens a dialog while it is shown, before the next key arrives, and returns the focus to where it was. */
 function useModal(dialog: RefObject<HTMLDialogElement>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     const element = dialog.current;
     element?.showModal();

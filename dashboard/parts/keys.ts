@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** A key and what it does; the name of the key as `KeyboardEvent.key` has it, in lower case, or two of them: "g v". */
 export interface KeyBinding {
@@ -39,7 +39,8 @@ export function setSingleKeys(isOn: boolean): void {
 export function useKeys(bindings: readonly KeyBinding[]): void {
   const latest = useRef(bindings);
   latest.current = bindings;
-  useEffect(() => {
+  // An effect after the paint would lose keys that are pressed as soon as the page is seen.
+  useLayoutEffect(() => {
     const layer = () => latest.current;
     layers.value = [...layers.peek(), layer];
     return () => {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
 
 /** What the side panel shows. */
@@ -28,7 +28,7 @@ export function closePanel(): void {
 export function SidePanel({ content }: { readonly content: PanelContent }) {
   const { title, Body, opener } = content;
   const element = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // A form inside focuses its first field, and is mounted first.
     if (element.current?.contains(document.activeElement) === false) {
       element.current.focus();

@@ -2,6 +2,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, chromium as engine, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { chromium } from "../foreign/browser/chromium.ts";
+import { until } from "../until.ts";
 
 /** Starts Chromium, with further arguments; it is stopped with the test. */
 export async function startBrowser(t: Test, args: readonly string[] = []): Promise<Browser> {
@@ -92,6 +93,14 @@ export async function pageTitles(page: Page): Promise<readonly string[]> {
 /** Waits until nothing on the page is still being loaded. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.locator("main .skeleton").first().waitFor({ state: "detached" });
+}
+
+/**
+ * Waits until an expression is true in the page. Playwright's `waitForFunction` evaluates text inside the page, which the content
+ * security policy refuses unless the text is true at once.
+ */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await until(() => page.evaluate<boolean>(expression));
 }
 
 /** Chooses an entry of the menu of the account. */

@@ -3,7 +3,15 @@ import { test } from "tap";
 import { GetInfoResponseSchema } from "../../gen/hostplane/v1/system_pb.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
-import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
+import {
+  assertAccessible,
+  goTo,
+  keepScreenshot,
+  logIn,
+  openPage,
+  startBrowser,
+  untilTrue,
+} from "./browser.ts";
 
 test("a page whose code is missing says so, and the other pages still open", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
@@ -45,10 +53,10 @@ test("opening an item of a list updates the title and the focus", async (t) => {
   const page = await openPage(t, await startBrowser(t), url);
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
-  await page.waitForFunction("document.title.startsWith('Volumes · hostplane sandbox on ')");
+  await untilTrue(page, "document.title.startsWith('Volumes · hostplane sandbox on ')");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
-  await page.waitForFunction("document.title.includes('sandbox-web · Volumes · hostplane sandbox on ')");
-  await page.waitForFunction("document.activeElement?.id === 'content'");
+  await untilTrue(page, "document.title.includes('sandbox-web · Volumes · hostplane sandbox on ')");
+  await untilTrue(page, "document.activeElement?.id === 'content'");
 });
 
 test("Back closes a dialog together with its page", async (t) => {
@@ -106,6 +114,20 @@ test("the palette finds resources, changes, pages and operations by words, and r
   await page.keyboard.press("Control+k");
   await page.keyboard.type("no such thing at all");
   await palette.getByText("Nothing found.").waitFor();
+});
+
+test("the palette is open before the next key can arrive", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  // No task, and so no key, comes between the shortcut and the microtasks after it.
+  const focused = await page.evaluate(`(async () => {
+    dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    return document.activeElement.getAttribute("role");
+  })()`);
+  t.equal(focused, "combobox");
 });
 
 test("the keys of a page are listed, and those without Ctrl can be turned off", async (t) => {

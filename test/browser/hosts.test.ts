@@ -23,6 +23,7 @@ import {
   pageTitles,
   startBrowser,
   untilToast,
+  untilTrue,
 } from "./browser.ts";
 
 /** A hub with hosts, and a browser. */
@@ -110,7 +111,7 @@ test("a hub lists its hosts, those that need attention first, and each opens its
   t.ok((await volumeNames(fleet.hosts.get("node-a"))).includes("only-here"));
   await page.getByRole("link", { name: "only-here", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "only-here" }).waitFor();
-  await page.waitForFunction("document.title.endsWith(' on node-a')");
+  await untilTrue(page, "document.title.endsWith(' on node-a')");
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "only-here" }).waitFor();
   await keepScreenshot(page, "host-volume");

@@ -12,6 +12,7 @@ import {
   pageTitles,
   startBrowser,
   untilLoaded,
+  untilTrue,
 } from "./browser.ts";
 
 test("a user logs in, sees that this is a sandbox, stays logged in after a reload, and logs out", async (t) => {
@@ -79,7 +80,7 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await page.keyboard.press("Tab");
   t.equal(await focused(), "Skip to content", "the first tab stop skips the navigation");
   await page.keyboard.press("Enter");
-  await page.waitForFunction("document.activeElement?.id === 'content'");
+  await untilTrue(page, "document.activeElement?.id === 'content'");
 
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
@@ -87,14 +88,14 @@ test("everything is reachable by keyboard: the login, the pages, a dialog and th
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
   // The focus moves to the page.
-  await page.waitForFunction("document.activeElement?.id === 'content'");
-  await page.waitForFunction("document.title.startsWith('Operations · hostplane sandbox on ')");
+  await untilTrue(page, "document.activeElement?.id === 'content'");
+  await untilTrue(page, "document.title.startsWith('Operations · hostplane sandbox on ')");
 
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
   await tabTo("admin admin");
   await page.keyboard.press("Enter");
-  await page.waitForFunction("document.activeElement?.textContent === 'API documentation'");
+  await untilTrue(page, "document.activeElement?.textContent === 'API documentation'");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   t.equal(await focused(), "Change password", "arrows move through a menu");

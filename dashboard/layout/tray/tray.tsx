@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { failedOperations, unsettledOperations } from "../../live/current-operations.ts";
@@ -27,7 +27,7 @@ export function Tray() {
 
 function OpenTray() {
   const element = useRef<HTMLElement>(null);
-  useEffect(() => element.current?.focus(), []);
+  useLayoutEffect(() => element.current?.focus(), []);
   const unsettled = unsettledOperations.value.value ?? [];
   const running = runningFirst(unsettled.filter(({ state }) => isOpenState(state)));
   const failed = [

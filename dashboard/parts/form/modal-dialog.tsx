@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 /**
  * A modal dialog, open while it is mounted. Back closes it, and so does Escape unless what it shows would be lost by accident.
@@ -16,7 +16,7 @@ export function ModalDialog(props: {
   close.current = onClose;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     const element = dialog.current;
     element?.showModal();

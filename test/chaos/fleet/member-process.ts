@@ -9,8 +9,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import type { Test } from "tap";
-import { until } from "../../server/fleet/until.ts";
 import { adminPassword } from "../../server/harness/gateway-under-test.ts";
+import { until } from "../../until.ts";
 
 const ownProgram = fileURLToPath(new URL("../../../bin/hostplane.js", import.meta.url));
 const execute = promisify(execFile);

@@ -8,9 +8,9 @@ import type { Test } from "tap";
 import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { createMemberProcess, type MemberProcess } from "../../chaos/fleet/member-process.ts";
-import { until } from "../../server/fleet/until.ts";
 import { adminPassword } from "../../server/harness/gateway-under-test.ts";
 import { rpcErrorFrom } from "../../server/harness/rpc-error.ts";
+import { until } from "../../until.ts";
 import { type PostgresCluster, startPostgres } from "../postgres/postgres.ts";
 import { createNetwork, type NetworkMember } from "./network.ts";
 

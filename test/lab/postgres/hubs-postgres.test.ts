@@ -12,9 +12,9 @@ import { parseJoinToken } from "../../../server/fleet/join-token.ts";
 import { createMemberProcess, freePort } from "../../chaos/fleet/member-process.ts";
 import { startMemberUnderTest, untilHosts } from "../../server/fleet/fleet-under-test.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
-import { until } from "../../server/fleet/until.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
+import { until } from "../../until.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

@@ -8,8 +8,8 @@ import {
   publicUrl,
   withSession,
 } from "../../server/domains/auth/providers/logins-under-test.ts";
-import { until } from "../../server/fleet/until.ts";
 import { startProviderUnderTest } from "../../server/harness/provider-under-test.ts";
+import { until } from "../../until.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

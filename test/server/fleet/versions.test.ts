@@ -1,8 +1,8 @@
 import { test } from "tap";
 import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { until } from "../../until.ts";
 import { connectHost, enrollHost, serveEmptyMessages } from "./enrolled-host.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
-import { until } from "./until.ts";
 
 test("a host that is two minor versions apart is refused, and both sides say why", async (t) => {
   const hub = await startHubUnderTest(t, {}, { version: "0.5.0" });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Test } from "tap";
-import { until } from "../../fleet/until.ts";
+import { until } from "../../../until.ts";
 import { adminPassword, startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 
 /** A message in JSON. */

@@ -9,9 +9,9 @@ import { followHost } from "../../../../server/fleet/events/follow-host.ts";
 import type { HostLink } from "../../../../server/fleet/links/host-link.ts";
 import { envelopeOf } from "../../../../server/rpc/protocols/wire/envelope.ts";
 import type { StoreOptions } from "../../../../server/store/open-store.ts";
+import { until } from "../../../until.ts";
 import { openStoreWithEvents, range, type StoreWithEvents } from "../../events/store-with-events.ts";
 import { addHost } from "../store/add-host.ts";
-import { until } from "../until.ts";
 import { type HostAnswer, hostEvent, openScriptedHost } from "./scripted-host.ts";
 
 const at = (seq: number) => cursorFrom({ epoch: "a", seq });

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
-import { until } from "../../../fleet/until.ts";
+import { until } from "../../../../until.ts";
 import { clientId } from "../../../harness/provider-under-test.ts";
 import { addUser, errorOf, reasonOf, startAuth } from "../auth-under-test.ts";
 import {

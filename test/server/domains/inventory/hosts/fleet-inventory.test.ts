@@ -9,13 +9,13 @@ import {
   type WatchResourcesResponse,
 } from "../../../../../gen/hostplane/v1/inventory_pb.ts";
 import { LVService } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
+import { until } from "../../../../until.ts";
 import {
   joinFleet,
   type MemberUnderTest,
   startHubUnderTest,
   startMemberUnderTest,
 } from "../../../fleet/fleet-under-test.ts";
-import { until } from "../../../fleet/until.ts";
 import { rpcErrorOf } from "../../../harness/rpc-error.ts";
 
 /** A listener for everyone, of a caller who may see pods only. */

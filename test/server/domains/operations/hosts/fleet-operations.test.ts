@@ -3,6 +3,7 @@ import { AuditService } from "../../../../../gen/hostplane/v1/audit_pb.ts";
 import { InventoryService } from "../../../../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationService, OperationState } from "../../../../../gen/hostplane/v1/operation_pb.ts";
 import { PodService } from "../../../../../gen/hostplane/v1/pod_pb.ts";
+import { until } from "../../../../until.ts";
 import {
   joinFleet,
   type MemberUnderTest,
@@ -10,7 +11,6 @@ import {
   startMemberUnderTest,
   untilHosts,
 } from "../../../fleet/fleet-under-test.ts";
-import { until } from "../../../fleet/until.ts";
 import { rpcErrorOf } from "../../../harness/rpc-error.ts";
 
 /** Runs an operation on a host to its end. Returns its ID. */
