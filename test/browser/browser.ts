@@ -2,7 +2,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, chromium as engine, type Page } from "playwright-core";
 import type { Test } from "tap";
 import { chromium } from "../foreign/browser/chromium.ts";
-import { until } from "../until.ts";
+import { until } from "../server/harness/until.ts";
 
 /** Starts Chromium, with further arguments; it is stopped with the test. */
 export async function startBrowser(t: Test, args: readonly string[] = []): Promise<Browser> {

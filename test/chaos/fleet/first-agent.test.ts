@@ -10,8 +10,8 @@ import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { isLongForm } from "../../long-form.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
+import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { until } from "../../until.ts";
 import { createMemberProcess, freePort } from "./member-process.ts";
 
 /** The first commit that has a fleet. Its agents state no version. */

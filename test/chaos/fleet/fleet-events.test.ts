@@ -4,8 +4,8 @@ import { type Event, EventService } from "../../../gen/hostplane/v1/event_pb.ts"
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { parseCursor } from "../../../server/events/cursor.ts";
 import { isLongForm } from "../../long-form.ts";
+import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { until } from "../../until.ts";
 import { openCutRelay } from "../cut-relay.ts";
 import { historyFailures } from "../events/event-history.ts";
 import { createRandom } from "../random.ts";

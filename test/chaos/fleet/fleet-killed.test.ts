@@ -5,8 +5,8 @@ import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
+import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { until } from "../../until.ts";
 import { createMemberProcess, freePort, type MemberProcess } from "./member-process.ts";
 
 const deviceClass = "sandbox-ssd";

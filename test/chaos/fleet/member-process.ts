@@ -10,7 +10,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import type { Test } from "tap";
 import { adminPassword } from "../../server/harness/gateway-under-test.ts";
-import { until } from "../../until.ts";
+import { until } from "../../server/harness/until.ts";
 
 const ownProgram = fileURLToPath(new URL("../../../bin/hostplane.js", import.meta.url));
 const execute = promisify(execFile);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import type { Random } from "../../chaos/random.ts";
-import { until } from "../../until.ts";
+import { until } from "../../server/harness/until.ts";
 import type { StormFleet, StormHub, StormMember } from "./storm-fleet.ts";
 
 /** What the faults have caused. */

@@ -10,7 +10,7 @@ import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { createMemberProcess, type MemberProcess } from "../../chaos/fleet/member-process.ts";
 import { adminPassword } from "../../server/harness/gateway-under-test.ts";
 import { rpcErrorFrom } from "../../server/harness/rpc-error.ts";
-import { until } from "../../until.ts";
+import { until } from "../../server/harness/until.ts";
 import { type PostgresCluster, startPostgres } from "../postgres/postgres.ts";
 import { createNetwork, type NetworkMember } from "./network.ts";
 

@@ -13,8 +13,8 @@ import { createMemberProcess, freePort } from "../../chaos/fleet/member-process.
 import { startMemberUnderTest, untilHosts } from "../../server/fleet/fleet-under-test.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
+import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { until } from "../../until.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

@@ -9,7 +9,7 @@ import {
   withSession,
 } from "../../server/domains/auth/providers/logins-under-test.ts";
 import { startProviderUnderTest } from "../../server/harness/provider-under-test.ts";
-import { until } from "../../until.ts";
+import { until } from "../../server/harness/until.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
 const skip = reasonToSkipPostgres();

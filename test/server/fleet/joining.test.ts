@@ -5,8 +5,8 @@ import {
   MembershipService,
 } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-token.ts";
-import { until } from "../../until.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
+import { until } from "../harness/until.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
 import { openLosingProxy } from "./losing-proxy.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Test } from "tap";
 import { hostAndPort } from "../../../server/fleet/agent/connect-to-hub.ts";
-import { until } from "../../until.ts";
+import { until } from "../harness/until.ts";
 
 /** A proxy of TCP between a host and its hub. */
 export interface LosingProxy {

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
-import { until } from "../../until.ts";
+import { until } from "../harness/until.ts";
 import { connectHost, enrollHost, serveEmptyMessages } from "./enrolled-host.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
 

@@ -1,12 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { until } from "../../../until.ts";
 import {
   joinFleet,
   startHubUnderTest,
   startMemberUnderTest,
   untilHosts,
 } from "../../fleet/fleet-under-test.ts";
+import { until } from "../../harness/until.ts";
 import { grantsOf } from "./grants-under-test.ts";
 
 const resources = ["volumeGroups/sandbox-vg/volumes/db-*"];

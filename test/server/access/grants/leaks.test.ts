@@ -5,10 +5,10 @@ import { test } from "tap";
 import { EventService, SubscribeResponseSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { parseResourcePattern } from "../../../../server/rpc/access/resource-pattern.ts";
 import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
-import { until } from "../../../until.ts";
 import { callMethod } from "../../harness/call-method.ts";
 import { readContractServices } from "../../harness/contract-services.ts";
 import { rpcErrorFrom } from "../../harness/rpc-error.ts";
+import { until } from "../../harness/until.ts";
 import { type GrantedCaller, startGrants } from "./grants-under-test.ts";
 
 interface Named {

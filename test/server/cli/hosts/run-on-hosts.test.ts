@@ -1,13 +1,13 @@
 import { test } from "tap";
 import { FleetService } from "../../../../gen/hostplane/v1/fleet_pb.ts";
 import { InventoryService } from "../../../../gen/hostplane/v1/inventory_pb.ts";
-import { until } from "../../../until.ts";
 import {
   joinFleet,
   type MemberUnderTest,
   startHubUnderTest,
   startMemberUnderTest,
 } from "../../fleet/fleet-under-test.ts";
+import { until } from "../../harness/until.ts";
 import { onTerminal, skip } from "../on-terminal.ts";
 import { runInProcess } from "../run-in-process.ts";
 

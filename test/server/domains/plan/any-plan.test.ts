@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { type Test, test } from "tap";
 import { isLongForm } from "../../../long-form.ts";
-import { until } from "../../../until.ts";
+import { until } from "../../harness/until.ts";
 import { type CallerUnderTest, endedOperation, type Json, startPlans } from "./callers-under-test.ts";
 
 /** A call that changes something, as an admin. */

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Test } from "tap";
-import { until } from "../../../until.ts";
 import { adminPassword, startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { until } from "../../harness/until.ts";
 
 /** A message in JSON. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -9,8 +9,8 @@ import { followHost } from "../../../../server/fleet/events/follow-host.ts";
 import type { HostLink } from "../../../../server/fleet/links/host-link.ts";
 import { envelopeOf } from "../../../../server/rpc/protocols/wire/envelope.ts";
 import type { StoreOptions } from "../../../../server/store/open-store.ts";
-import { until } from "../../../until.ts";
 import { openStoreWithEvents, range, type StoreWithEvents } from "../../events/store-with-events.ts";
+import { until } from "../../harness/until.ts";
 import { addHost } from "../store/add-host.ts";
 import { type HostAnswer, hostEvent, openScriptedHost } from "./scripted-host.ts";
 

@@ -4,9 +4,9 @@ import { test } from "tap";
 import { ServerReflection } from "../../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 import { ConformanceService } from "../../../conformance/gen/connectrpc/conformance/v1/service_pb.ts";
-import { until } from "../../../until.ts";
 import { protocols } from "../../harness/protocols.ts";
 import { rpcErrorOf } from "../../harness/rpc-error.ts";
+import { until } from "../../harness/until.ts";
 import { startFleetUnderTest } from "./fleet-under-test.ts";
 import { createTestService } from "./test-service.ts";
 

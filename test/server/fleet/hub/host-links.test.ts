@@ -3,7 +3,7 @@ import * as http2 from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
 import { type Test, test } from "tap";
 import { createHostLinks } from "../../../../server/fleet/hub/host-links.ts";
-import { until } from "../../../until.ts";
+import { until } from "../../harness/until.ts";
 import { serveEmptyMessages } from "../enrolled-host.ts";
 
 const node1 = { name: "node-1", id: "1" };

@@ -3,7 +3,7 @@ import { type Test, test } from "tap";
 import { openHubHosts } from "../../../../server/fleet/hub/hub-hosts.ts";
 import { createSeenHosts } from "../../../../server/fleet/hub/seen-hosts.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { until } from "../../../until.ts";
+import { until } from "../../harness/until.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 
 const lifetimeMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { createAddressTurns } from "../../../../../server/domains/auth/providers/address-turns.ts";
-import { until } from "../../../../until.ts";
+import { until } from "../../../harness/until.ts";
 import { reasonOf } from "../auth-under-test.ts";
 
 test("one address has four turns at once and sixteen waiting, and leaves room for others", async (t) => {

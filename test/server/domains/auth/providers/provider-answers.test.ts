@@ -1,8 +1,8 @@
 import { generateKeyPair, SignJWT } from "jose";
 import { test } from "tap";
 import { LoginService } from "../../../../../gen/hostplane/v1/login_pb.ts";
-import { until } from "../../../../until.ts";
 import { clientId, type ProviderUnderTest } from "../../../harness/provider-under-test.ts";
+import { until } from "../../../harness/until.ts";
 import { errorOf, openAuthStore, reasonOf, startAuth } from "../auth-under-test.ts";
 import {
   cookiesIn,

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
-import { until } from "../../../../until.ts";
 import { clientId } from "../../../harness/provider-under-test.ts";
+import { until } from "../../../harness/until.ts";
 import { addUser, errorOf, reasonOf, startAuth } from "../auth-under-test.ts";
 import {
   beginAtProvider,

@@ -9,7 +9,6 @@ import {
   type WatchResourcesResponse,
 } from "../../../../../gen/hostplane/v1/inventory_pb.ts";
 import { LVService } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
-import { until } from "../../../../until.ts";
 import {
   joinFleet,
   type MemberUnderTest,
@@ -17,6 +16,7 @@ import {
   startMemberUnderTest,
 } from "../../../fleet/fleet-under-test.ts";
 import { rpcErrorOf } from "../../../harness/rpc-error.ts";
+import { until } from "../../../harness/until.ts";
 
 /** A listener for everyone, of a caller who may see pods only. */
 const podsOnly = {

@@ -3,7 +3,6 @@ import { AuditService } from "../../../../../gen/hostplane/v1/audit_pb.ts";
 import { InventoryService } from "../../../../../gen/hostplane/v1/inventory_pb.ts";
 import { OperationService, OperationState } from "../../../../../gen/hostplane/v1/operation_pb.ts";
 import { PodService } from "../../../../../gen/hostplane/v1/pod_pb.ts";
-import { until } from "../../../../until.ts";
 import {
   joinFleet,
   type MemberUnderTest,
@@ -12,6 +11,7 @@ import {
   untilHosts,
 } from "../../../fleet/fleet-under-test.ts";
 import { rpcErrorOf } from "../../../harness/rpc-error.ts";
+import { until } from "../../../harness/until.ts";
 
 /** Runs an operation on a host to its end. Returns its ID. */
 async function runOperation(host: MemberUnderTest): Promise<string> {
