@@ -126,6 +126,9 @@ test("details that clients may read match the real one", async (t) => {
   });
   const missing = await send({ path: "machines/zzzzzz/" });
   t.equal(missing.headers.get("content-type"), "text/plain", "without a charset");
+  const unknown = await send({ path: "users/?op=whoami", authorization: null });
+  t.equal(unknown.status, 401);
+  t.equal(unknown.headers.get("content-type"), "text/plain", "without a charset");
   const images = JSON.parse((await send({ path: "boot-resources/" })).text);
   t.match(images, [{ type: "Synced" }, { type: "Uploaded", title: "k8s-1.36.3" }]);
   t.notOk(Object.hasOwn(images[0], "title"));

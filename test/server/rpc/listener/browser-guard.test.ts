@@ -140,15 +140,16 @@ for (const [version, request] of Object.entries(requestOver)) {
     const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(dir, { recursive: true }));
     const open = { auth: "none", role: "viewer", services: ["hostplane.v1.SystemService"] };
-    const { url } = await startGatewayUnderTest(t, {
+    const { url, gateway } = await startGatewayUnderTest(t, {
       listen: [
         { address: "127.0.0.1:0", ...open },
         { address: `unix:${dir}/a.sock`, ...open },
+        { address: "127.0.0.1:0", allowForwarded: true, ...open },
       ],
     });
     const path = "/hostplane.v1.SystemService/GetInfo";
-    const send = (headers: Record<string, string>, socketPath?: string) =>
-      request(url, {
+    const send = (headers: Record<string, string>, socketPath?: string, to = url) =>
+      request(to, {
         path,
         body: "{}",
         headers: { "content-type": "application/json", ...headers },
@@ -168,5 +169,7 @@ for (const [version, request] of Object.entries(requestOver)) {
       (await send({ "x-forwarded-for": "192.0.2.1", host: "evil.example" }, `${dir}/a.sock`)).status,
       200,
     );
+    const behindProxy = `http://${gateway.addresses[2]}`;
+    t.equal((await send({ "x-forwarded-for": "192.0.2.1" }, undefined, behindProxy)).status, 200);
   });
 }
