@@ -33,7 +33,7 @@ export async function callMethod(
   const input = fromJson(method.input, request);
   if (method.methodKind === "unary") {
     const unary = method as DescMethodUnary;
-    const response = await transport.unary(unary, undefined, 5_000, undefined, input);
+    const response = await transport.unary(unary, undefined, undefined, undefined, input);
     return toJson(method.output, response.message);
   }
   const leaving = new AbortController();
