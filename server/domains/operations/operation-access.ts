@@ -20,6 +20,11 @@ export interface OperationAccess {
    * version of the gateway has the RPC
    */
   assertChangeable(call: Call, operation: Operation): void;
+  /**
+   * Refuses the commands of an operation to a caller of whose grants none is for its RPC: the role of another grant does not count.
+   * @throws InfraError OPERATION_NOT_FOUND, NOT_GRANTED, ROLE_REQUIRED
+   */
+  assertCommandsVisible(call: Call, operation: Operation): void;
 }
 
 export function createOperationAccess(
@@ -45,20 +50,26 @@ export function createOperationAccess(
     }
   }
 
+  function assertChangeable(call: Call, operation: Operation): void {
+    assertVisible(call, operation);
+    const method = methods.get(operation.rpc);
+    if (method !== undefined) {
+      const rule = ruleOf(method);
+      assertAllowed(call.caller, method, rule);
+      assertResourcesGranted({ caller: call.caller, method, rule }, [operation.resource]);
+    } else if (call.caller.role !== "admin" || call.caller.grants !== undefined) {
+      const message = `the operation was started by ${operation.rpc}, which this version of the gateway does not have: only an admin may change it`;
+      throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
+    }
+  }
+
   return {
     isVisible,
     assertVisible,
-    assertChangeable(call, operation) {
-      assertVisible(call, operation);
-      const method = methods.get(operation.rpc);
-      if (method !== undefined) {
-        const rule = ruleOf(method);
-        assertAllowed(call.caller, method, rule);
-        assertResourcesGranted({ caller: call.caller, method, rule }, [operation.resource]);
-      } else if (call.caller.role !== "admin" || call.caller.grants !== undefined) {
-        const message = `the operation was started by ${operation.rpc}, which this version of the gateway does not have: only an admin may change it`;
-        throw new InfraError(rpcReasons.ROLE_REQUIRED, message);
-      }
+    assertChangeable,
+    assertCommandsVisible(call, operation) {
+      const assertAllowedTo = call.caller.grants === undefined ? assertVisible : assertChangeable;
+      assertAllowedTo(call, operation);
     },
   };
 }

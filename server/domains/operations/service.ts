@@ -118,7 +118,7 @@ export function createOperationService(options: OperationServiceOptions): Servic
       }
       const pageSize = parsePageSize(size);
       const seq = seqFromPageToken(pageToken, { id });
-      await visibleOperation(id, call);
+      access.assertCommandsVisible(call, await operations.get(parseOperationId(id)));
       const { rows, nextSeq } = await readPage(
         OperationCommandSchema,
         { seq, pageSize, signal: call.signal },

@@ -9,7 +9,7 @@ import { imageIdFrom } from "./image-id.ts";
 
 /** Returns what the calls of the services for pods and images concern. */
 export function createPodAccess(runtime: Pick<PodRuntime, "read">): readonly AccessRegistration[] {
-  /** Returns the pod that a reference finds. If there is none, its resource is the reference. */
+  /** Returns the pod that a reference finds. If there is none, its resource is the reference, which refusals name in any case. */
   async function podsNamed(
     reference: string,
     how: Pick<FindPodOptions, "name" | "prefix">,
@@ -18,7 +18,8 @@ export function createPodAccess(runtime: Pick<PodRuntime, "read">): readonly Acc
     const { pods, unreadable } = (await runtime.read(signal)).value;
     try {
       const pod = findAnyPod(pods, reference, { field: "pod", ...how, unreadable });
-      return [podResource("why" in pod ? pod.podUuid : pod.uuid)];
+      const resource = podResource("why" in pod ? pod.podUuid : pod.uuid);
+      return [{ resource, named: podResource(reference) }];
     } catch (error) {
       if (error instanceof InfraError) {
         return [podResource(reference)];

@@ -1,7 +1,11 @@
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import { type MergeSnapshotRequest, VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { type CreateBackupRequest, LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
-import { type AccessRegistration, registerAccess } from "../../rpc/access/method-access.ts";
+import {
+  type AccessRegistration,
+  registerAccess,
+  type TouchedResource,
+} from "../../rpc/access/method-access.ts";
 import { specFromCreateBackup } from "./backups/backup-messages.ts";
 import {
   parseVolumeHandle,
@@ -29,12 +33,15 @@ export function createVolumeAccess(
     return volumeGroupResource(findDeviceClass(deviceClasses, deviceClass).volumeGroup);
   }
 
-  async function volumesToBackUp(request: CreateBackupRequest): Promise<string[]> {
+  /** A refusal names the same volume whether or not it exists. */
+  async function volumesToBackUp(request: CreateBackupRequest): Promise<TouchedResource[]> {
     const handle = parseVolumeHandle(specFromCreateBackup(request).volumeHandle);
     const { value } = await volumes.readState();
     const existing = volumesByHandle(handle, deviceClasses, value).map(resourceOf);
-    const named = existing.length > 0 ? existing : resourcesByHandle(handle, deviceClasses);
-    return named.length > 0 ? named : [volumeResource(handle.volumeGroup ?? "", handle.name)];
+    const named =
+      handle.volumeGroup === undefined ? handle.name : volumeResource(handle.volumeGroup, handle.name);
+    const touched = existing.length > 0 ? existing : resourcesByHandle(handle, deviceClasses);
+    return (touched.length > 0 ? touched : [named]).map((resource) => ({ resource, named }));
   }
 
   /** A merge overwrites the volume that the snapshot was taken of. */

@@ -11,6 +11,13 @@ import type { Call } from "../call/call.ts";
 /** Reports whether the caller may see a resource. */
 export type SeesResource = (resource: string) => boolean;
 
+/** A resource that a request concerns. */
+export interface TouchedResource {
+  readonly resource: string;
+  /** The resource as the request names it, such as by a prefix. A refusal names this one. */
+  readonly named: string;
+}
+
 /**
  * What the calls of a method concern, for callers whose grants have bounds. A method without it needs a grant that covers all
  * resources.
@@ -21,9 +28,11 @@ export type SeesResource = (resource: string) => boolean;
  * - `own`: the calls concern the caller itself, or the handler checks what the caller may see.
  */
 export type MethodAccess<Request = never, Response = never> =
-  | { readonly touches: (request: Request, call: Call) => readonly string[] | Promise<readonly string[]> }
+  | { readonly touches: (request: Request, call: Call) => Touched | Promise<Touched> }
   | { readonly shows: (response: Response, sees: SeesResource, request: Request, call: Call) => Response }
   | "own";
+
+type Touched = readonly (string | TouchedResource)[];
 
 type AccessOf<M extends DescMethod> =
   M extends DescMethodUnary<infer I, infer O>

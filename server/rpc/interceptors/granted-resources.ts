@@ -1,7 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Grants } from "../access/grants.ts";
-import type { MethodAccess } from "../access/method-access.ts";
+import type { MethodAccess, TouchedResource } from "../access/method-access.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { Caller, CallerCeiling } from "../call/caller.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
@@ -92,7 +92,7 @@ export async function assertRequestGranted(
 
 /** Refuses what no grant of the caller covers. @throws InfraError NOT_GRANTED */
 export function assertResourcesGranted(call: GrantedCall, resources: readonly string[]): void {
-  assertGranted(call, call.caller.current().grants, resources);
+  assertGranted(call, call.caller.current().grants, resources.map(touchedResource));
 }
 
 /** A method that a call is about. */
@@ -109,30 +109,39 @@ async function touchedBy(
   access: Touches | undefined,
   request: unknown,
   call: Call,
-): Promise<readonly string[]> {
-  return access === undefined ? ["all"] : access.touches(request, call);
+): Promise<readonly TouchedResource[]> {
+  const touched = access === undefined ? ["all"] : await access.touches(request, call);
+  return touched.map((each) => (typeof each === "string" ? touchedResource(each) : each));
+}
+
+function touchedResource(resource: string): TouchedResource {
+  return { resource, named: resource };
 }
 
 /** Also refuses a change of a resource that `touches` has not returned. */
-function boundBy(call: Call, grants: Grants, touched: readonly string[]): CallerCeiling {
+function boundBy(call: Call, grants: Grants, touched: readonly TouchedResource[]): CallerCeiling {
   const { ceiling } = call.caller;
   return {
     assertMethod: (methodPath) => ceiling?.assertMethod(methodPath),
     assertResource(resource) {
       ceiling?.assertResource(resource);
       // A change of several resources notes what they have in common.
-      if (!touched.some((each) => each.startsWith(`${resource}/`))) {
-        assertGranted(call, grants, touched[0] === "all" ? touched : [resource]);
+      if (!touched.some((each) => each.resource.startsWith(`${resource}/`))) {
+        assertGranted(call, grants, touched[0]?.resource === "all" ? touched : [touchedResource(resource)]);
       }
     },
   };
 }
 
 /** @throws InfraError NOT_GRANTED */
-function assertGranted(call: GrantedCall, grants: Grants | undefined, resources: readonly string[]): void {
-  const resource = resources.find((each) => !isGranted(call, grants, each));
-  if (resource !== undefined) {
-    throw notGranted(call.caller, methodPathOf(call.method), resource);
+function assertGranted(
+  call: GrantedCall,
+  grants: Grants | undefined,
+  touched: readonly TouchedResource[],
+): void {
+  const refused = touched.find(({ resource }) => !isGranted(call, grants, resource));
+  if (refused !== undefined) {
+    throw notGranted(call.caller, methodPathOf(call.method), refused.named);
   }
 }
 
