@@ -95,12 +95,30 @@ export function createAuthorization(
   return (_method, rule) => (rule.role === "anyone" ? undefined : intercept);
 }
 
-/** Ends a stream that began without bounds, and is therefore not filtered. @throws InfraError NOT_GRANTED */
-function assertSameBounds({ caller, method }: Call, { actor, grants }: Caller): void {
-  if (caller.grants === undefined && grants !== undefined) {
-    const message = `the grants of ${actor} have changed; call ${methodPathOf(method)} again`;
+/**
+ * Ends a stream that cannot follow a change of what its caller may do: one that began without bounds is not filtered, and a host
+ * of the fleet filters by what the hub sent when the stream began.
+ * @throws InfraError NOT_GRANTED
+ */
+function assertSameBounds({ caller, method, fleetHost }: Call, current: Caller): void {
+  const { actor, grants } = current;
+  const isUnfiltered = caller.grants === undefined && grants !== undefined;
+  if (isUnfiltered || (fleetHost !== undefined && !hasSameAccess(caller, current))) {
+    const message = `what ${actor} may do has changed; call ${methodPathOf(method)} again`;
     throw new InfraError(rpcReasons.NOT_GRANTED, message);
   }
+}
+
+type Access = Pick<Caller, "role" | "services" | "grants">;
+
+function hasSameAccess(one: Access, other: Access): boolean {
+  const isSame = one.services === other.services && one.grants === other.grants;
+  return one.role === other.role && (isSame || accessText(one) === accessText(other));
+}
+
+/** An account that was changed in another way has other objects with the same content. */
+function accessText({ services, grants }: Access): string {
+  return JSON.stringify([services === undefined ? null : [...services].toSorted(), grants?.list ?? null]);
 }
 
 /**

@@ -76,3 +76,26 @@ test("an agent takes no grants beyond its ceiling", async (t) => {
   t.equal((await caller.call("hosts/node-1/proto.VGService/GetLVList")).status, 200);
   t.match(await caller.call("hosts/node-1/hostplane.v1.VolumeService/ListVolumes"), { status: 403 });
 });
+
+test("a stream of a host ends when what its caller may do changes", async (t) => {
+  const hub = await startHubUnderTest(t);
+  await joinFleet(hub, await startMemberUnderTest(t, {}), "node-1");
+  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  const { admin, userWith } = await grantsOf(t, hub.url);
+  const caller = await userWith("database", [{ role: "ROLE_VIEWER", resources }]);
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  const answer = await fetch(`${hub.url}/hosts/node-1/proto.VGService/Watch`, {
+    method: "POST",
+    headers: { "content-type": "application/connect+json", authorization: `Bearer ${caller.token}` },
+    body: Buffer.from("\0\0\0\0\x02{}", "latin1"),
+    signal: leaving.signal,
+  });
+  t.equal(answer.status, 200);
+  const { status, text } = await admin.call("hostplane.v1.UserService/UpdateUser", {
+    name: "database",
+    grants: { grants: [{ role: "ROLE_VIEWER", resources: ["volumeGroups/sandbox-vg/volumes/web-*"] }] },
+  });
+  t.equal(status, 200, text);
+  t.match(await answer.text(), /NOT_GRANTED/);
+});
