@@ -84,7 +84,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ...pageRooms(),
   gen: [],
   "server/cli/table": ["adapters/host", "gen"],
-  "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
+  "server/config": [
+    "adapters/host",
+    "adapters/libvirt",
+    "adapters/lvm",
+    "adapters/maas",
+    "adapters/restic",
+    "server/rpc/access",
+  ],
   "server/rpc/access": ["server/rpc/call"],
   "server/rpc/call": [
     "adapters/host",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { grantSchema, grantsMax } from "../rpc/access/grant.ts";
 import { isLoopbackHost } from "./address-range.ts";
 import type { ConfigOf } from "./config-of.ts";
 import { assertUnique } from "./schema-rules.ts";
@@ -29,20 +30,32 @@ const providerName = z
     error: "expected at most 31 lower-case letters, digits and '-', with a letter or digit at both ends",
   });
 
-const roleRule = z.strictObject({
-  group: z
-    .string()
-    .min(1)
-    .max(255)
-    .meta({
+const roleRule = z
+  .strictObject({
+    group: z
+      .string()
+      .min(1)
+      .max(255)
+      .meta({
+        description:
+          "Name of a group, as the provider sends it. `*` stands for any text, and alone for every user.",
+        examples: ["infra-*"],
+      }),
+    role: z.enum(["viewer", "operator", "admin"]).exactOptional().meta({
       description:
-        "Name of a group, as the provider sends it. `*` stands for any text, and alone for every user.",
-      examples: ["infra-*"],
+        "Role of the members, for everything. A user in several groups has the highest of their roles.",
     }),
-  role: z.enum(["viewer", "operator", "admin"]).meta({
-    description: "Role of the members. A user in several groups has the highest of their roles.",
-  }),
-});
+    grants: z.array(grantSchema).min(1).max(grantsMax).exactOptional().meta({
+      description:
+        "Grants of the members, in place of `role`: a role for some methods, hosts and resources. A user has the grants of all its groups, 32 with 8 KiB as JSON at most.",
+    }),
+  })
+  .superRefine(({ role, grants }, context) => {
+    if ((role === undefined) === (grants === undefined)) {
+      const path = grants === undefined ? "role" : "grants";
+      context.addIssue({ code: "custom", path: [path], message: "expected either role or grants" });
+    }
+  });
 
 const provider = z.strictObject({
   name: providerName.meta({
@@ -100,7 +113,7 @@ const provider = z.strictObject({
     description: "Claim with the names of the user's groups, in the ID token or from the userinfo endpoint.",
   }),
   roles: z.array(roleRule).min(1).max(1000).meta({
-    description: "Roles of groups. A user without any of them cannot log in.",
+    description: "Roles and grants of groups. A user without any of them cannot log in.",
   }),
   caFile: path.exactOptional().meta({
     description: "PEM file with certificates to trust for the provider in place of the default ones.",

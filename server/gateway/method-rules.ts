@@ -1,10 +1,11 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import type { ServiceManifest } from "../domain/define-domain.ts";
+import { groupRuleMistakesOf } from "../domains/auth/providers/group-rule-mistakes.ts";
 import { domains } from "../domains/domains.ts";
 import { approvalMistakesOf } from "../domains/plan/approval-rules.ts";
 import { methodsByPath } from "../domains/plan/plan-call.ts";
-import { type MethodRule, openRequestMaxBytes } from "../rpc/call/method-rule.ts";
+import { type MethodRule, methodPathOf, openRequestMaxBytes } from "../rpc/call/method-rule.ts";
 import { hasSecretFields } from "../rpc/call/secret-fields.ts";
 import type { Config } from "./config/schema.ts";
 
@@ -82,6 +83,12 @@ export function knownMethods(): readonly { readonly method: DescMethod; readonly
 export function unknownChangesOf({ rules }: Config["approvals"]): string[] {
   const methods = methodsByPath([...known.values()].map(({ service }) => service));
   return approvalMistakesOf(rules, methods, (method) => methodRuleOf(method).mutation);
+}
+
+/** Returns one sentence for each rule of an identity provider's groups that grants what does not exist, or cannot be granted. */
+export function unknownGrantsOf({ providers }: Pick<Config["auth"], "providers">): string[] {
+  const methodPaths = knownMethods().map(({ method }) => methodPathOf(method));
+  return groupRuleMistakesOf(providers, { serviceNames: knownServices, methodPaths });
 }
 
 /** Returns one sentence for each listener whose `services` name one that does not exist. */

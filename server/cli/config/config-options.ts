@@ -1,6 +1,6 @@
 import { formatMistake } from "../../config/mistake.ts";
 import { type LoadedConfig, loadConfig } from "../../gateway/config/load.ts";
-import { unknownChangesOf, unknownServicesOf } from "../../gateway/method-rules.ts";
+import { unknownChangesOf, unknownGrantsOf, unknownServicesOf } from "../../gateway/method-rules.ts";
 import type { Output } from "../table/output.ts";
 
 /** Flags of every command that reads the configuration, as commander passes them. */
@@ -22,7 +22,11 @@ export async function loadConfigOrExplain(
 ): Promise<Extract<LoadedConfig, { ok: true }> | undefined> {
   const loaded = await loadConfig({ file, env: process.env, flags });
   const mistakes = loaded.ok
-    ? [...unknownServicesOf(loaded.config.listen), ...unknownChangesOf(loaded.config.approvals)]
+    ? [
+        ...unknownServicesOf(loaded.config.listen),
+        ...unknownGrantsOf(loaded.config.auth),
+        ...unknownChangesOf(loaded.config.approvals),
+      ]
     : loaded.mistakes.map(formatMistake);
   for (const mistake of mistakes) {
     output.err(mistake);

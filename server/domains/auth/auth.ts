@@ -101,6 +101,7 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     store,
     masterKey,
     config,
+    known,
     refreshState: refresh,
     sessionTokens,
     onFailed,

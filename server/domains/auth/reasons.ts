@@ -81,7 +81,7 @@ export const authReasons = defineReasons({
     code: "PERMISSION_DENIED",
     retryable: false,
     meaning:
-      "The identity provider confirmed the user, but no rule in `auth.providers` gives one of its groups a role.",
+      "The identity provider confirmed the user, but the rules in `auth.providers` give its groups no role, or too many grants.",
   },
   LOGIN_NOT_CHECKABLE: {
     code: "FAILED_PRECONDITION",
@@ -93,7 +93,7 @@ export const authReasons = defineReasons({
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "An identity provider decides the role of this user and logs it in; change the user's groups there, or the rules in `auth.providers`.",
+      "An identity provider decides what this user may do and logs it in; change the user's groups there, or the rules in `auth.providers`.",
   },
   API_TOKEN_NOT_FOUND: {
     code: "NOT_FOUND",

@@ -86,7 +86,9 @@ export const grantSchema = z
     }
   });
 
-export type Grant = z.infer<typeof grantSchema>;
+export type Grant = Unchanging<z.infer<typeof grantSchema>>;
+
+type Unchanging<T> = { readonly [K in keyof T]: Unchanging<T[K]> };
 
 /** A host that a grant may cover. */
 export interface GrantedHost {

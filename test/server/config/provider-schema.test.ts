@@ -44,6 +44,20 @@ test("each mistake in a provider is named with what was expected", async (t) => 
     [{ parameters: ["prompt"] }, /parameters\[0\]: .*name=value/],
     [{ roles: [] }, /roles: /],
     [{ roles: [{ group: "a", role: "root" }] }, /roles\[0\]\.role: found "root"/],
+    [{ roles: [{ group: "a" }] }, /roles\[0\]\.role: missing, expected either role or grants/],
+    [
+      { roles: [{ group: "a", role: "viewer", grants: [{ role: "viewer" }] }] },
+      /grants: .*expected either role or grants/,
+    ],
+    [{ roles: [{ group: "a", grants: [] }] }, /roles\[0\]\.grants: /],
+    [
+      { roles: [{ group: "a", grants: [{ role: "viewer", resources: ["/x"] }] }] },
+      /grants\[0\]\.resources\[0\]: found "\/x", expected the name of a resource/,
+    ],
+    [
+      { roles: [{ group: "a", grants: [{ role: "admin", hosts: ["web-*"] }] }] },
+      /grants\[0\]\.role: found "admin", admin of some hosts/,
+    ],
     [{ clientSecret: "x" }, /clientSecret: unknown key/],
   ];
   for (const [change, mistake] of cases) {

@@ -45,16 +45,15 @@ export function accessFrom(requested: RequestedAccess, known: KnownMethods): Acc
   if (role !== undefined || services.length > 0) {
     throw invalidField(role === undefined ? "services" : "role", "must not be set together with grants");
   }
-  const parsed = grantsFrom(grants, known);
-  const [only, ...others] = parsed;
-  if (only !== undefined && others.length === 0 && !isBounded(only)) {
-    const limit = serviceLimitFrom(only.services ?? [], known.serviceNames);
-    return { role: only.role, services: limit, grants: null };
-  }
+  return accessOfGrants(grantsFrom(grants, known));
+}
+
+/** Returns what to store for an account with these grants. A single grant without bounds is a role. */
+export function accessOfGrants(grants: readonly Grant[]): AccountAccess {
   return {
-    role: highestRole(parsed),
-    services: servicesOf(parsed)?.toSorted() ?? null,
-    grants: parsed,
+    role: highestRole(grants),
+    services: servicesOf(grants)?.toSorted() ?? null,
+    grants: grants.length === 1 && !grants.some(isBounded) ? null : grants,
   };
 }
 
@@ -63,15 +62,21 @@ export function accessFrom(requested: RequestedAccess, known: KnownMethods): Acc
  * @throws InfraError INVALID_FIELD, whose field is as `grants[0].resources[1]`
  */
 export function grantsFrom(grants: readonly unknown[], known: KnownMethods): readonly Grant[] {
-  if (grants.length > grantsMax) {
-    throw invalidField("grants", `must have at most ${grantsMax} grants`);
-  }
   const parsed = grants.map((grant, index) => grantFrom(grant, `grants[${index}]`, known));
-  const sizeBytes = Buffer.byteLength(JSON.stringify(parsed));
-  if (sizeBytes > grantsMaxBytes) {
-    throw invalidField("grants", `must have at most ${grantsMaxBytes} bytes as JSON, has ${sizeBytes}`);
+  const excess = explainExcess(parsed);
+  if (excess !== undefined) {
+    throw invalidField("grants", `must have ${excess}`);
   }
   return parsed;
+}
+
+/** Why an account cannot have these grants, as in "at most 32 grants, has 33"; undefined if it can. */
+export function explainExcess(grants: readonly Grant[]): string | undefined {
+  if (grants.length > grantsMax) {
+    return `at most ${grantsMax} grants, has ${grants.length}`;
+  }
+  const sizeBytes = Buffer.byteLength(JSON.stringify(grants));
+  return sizeBytes > grantsMaxBytes ? `at most ${grantsMaxBytes} bytes as JSON, has ${sizeBytes}` : undefined;
 }
 
 function grantFrom(grant: unknown, field: string, { serviceNames, methodPaths }: KnownMethods): Grant {

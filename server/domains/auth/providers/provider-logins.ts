@@ -3,9 +3,11 @@ import type { MasterKey } from "../../../crypto/master-key.ts";
 import { createSeal } from "../../../crypto/seal.ts";
 import type { ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
 import type { Store } from "../../../store/store.ts";
+import type { KnownMethods } from "../access/account-grants.ts";
 import { authReasons } from "../reasons.ts";
 import type { SessionTokens } from "../sessions/session-token.ts";
 import { createAddressTurns } from "./address-turns.ts";
+import { groupRuleMistakesOf } from "./group-rule-mistakes.ts";
 import { createLoginService } from "./login-service.ts";
 import { openProviders, type ProvidersConfig } from "./open-providers.ts";
 import { createPendingLogins } from "./pending-login.ts";
@@ -16,6 +18,8 @@ export interface ProviderLoginsOptions {
   readonly store: Pick<Store, "run">;
   readonly masterKey: MasterKey;
   readonly config: ProvidersConfig & { readonly tokenHours: number; readonly checkSeconds: number };
+  /** The services and methods of the contract. */
+  readonly known: KnownMethods;
   readonly refreshState: () => Promise<void>;
   readonly sessionTokens: Pick<SessionTokens, "sign">;
   readonly onFailed: (message: string, error: unknown) => void;
@@ -45,9 +49,13 @@ export interface ProviderLogins {
 
 const hourMs = 60 * 60 * 1000;
 
-/** @throws Error that names the key of the configuration and the file that cannot be read */
+/** @throws Error that names the key of the configuration, and the file that cannot be read or what cannot be granted */
 export async function openProviderLogins(options: ProviderLoginsOptions): Promise<ProviderLogins> {
   const { store, masterKey, config, refreshState, sessionTokens, onFailed } = options;
+  const [mistake] = groupRuleMistakesOf(config.providers, options.known);
+  if (mistake !== undefined) {
+    throw new Error(mistake);
+  }
   const providers = await openProviders(config, onFailed);
   const sessions = createProviderSessions({
     store,

@@ -36,7 +36,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
     close: checks.close,
 
     async open(provider, { user, refreshToken }) {
-      const role = provider.roleOf(user.groups);
+      const access = provider.accessOf(user.groups);
       if (refreshToken === undefined) {
         throw new InfraError(
           authReasons.LOGIN_NOT_CHECKABLE,
@@ -52,7 +52,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
         refreshTokenSealed: seal.seal(Buffer.from(refreshToken), sessionId),
         newUserId: randomUUID(),
         names: providerUserNames(user, provider.name),
-        role,
+        access,
         lifetimeMs,
       });
       if (!opened.ok) {

@@ -1,17 +1,17 @@
 import { createOnce } from "../../../../adapters/host/create-once.ts";
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { ProviderConfig } from "../../../config/provider-schema.ts";
-import type { CallerRole } from "../../../rpc/access/caller-role.ts";
+import { type AccountAccess, accessOfGrants, explainExcess } from "../access/account-grants.ts";
 import { authReasons } from "../reasons.ts";
+import { grantsFromGroups } from "./grants-from-groups.ts";
 import type { ProviderConnection } from "./provider-connection.ts";
-import { roleFromGroups } from "./role-from-groups.ts";
 
 /** An identity provider. */
 export interface Provider {
   readonly name: string;
   readonly title: string;
-  /** Returns the role of a member of these groups. @throws InfraError LOGIN_WITHOUT_ROLE */
-  roleOf(groups: readonly string[]): CallerRole;
+  /** Returns what a member of these groups may do. @throws InfraError LOGIN_WITHOUT_ROLE */
+  accessOf(groups: readonly string[]): AccountAccess;
   /**
    * Works with the provider. Its library is loaded at the first use.
    * @throws InfraError LOGIN_PENDING, LOGIN_REFUSED, PROVIDER_UNAVAILABLE
@@ -52,15 +52,20 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     name: config.name,
     title: config.title ?? config.name,
-    roleOf(groups) {
-      const role = roleFromGroups(config.roles, groups);
-      if (role === undefined) {
+    accessOf(groups) {
+      const grants = grantsFromGroups(config.roles, groups);
+      const excess = explainExcess(grants);
+      const why =
+        grants.length === 0
+          ? "none of the user's groups has a role on this gateway: ask an administrator for one"
+          : excess && `the rules for the user's groups grant too much: expected ${excess}`;
+      if (why !== undefined) {
         throw new InfraError(
           authReasons.LOGIN_WITHOUT_ROLE,
-          `the identity provider ${config.name} confirmed the login, but none of the user's groups has a role on this gateway: ask an administrator for one`,
+          `the identity provider ${config.name} confirmed the login, but ${why}`,
         );
       }
-      return role;
+      return accessOfGrants(grants);
     },
     async use(task) {
       const { connection, errorFromProvider } = await loaded.get();

@@ -3,6 +3,7 @@ import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts"
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { Seal } from "../../../crypto/seal.ts";
 import type { Store } from "../../../store/store.ts";
+import type { AccountAccess } from "../access/account-grants.ts";
 import { authReasons } from "../reasons.ts";
 import type { SessionCheck } from "../store/provider-sessions.ts";
 import type { Provider } from "./provider.ts";
@@ -102,34 +103,34 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
         // The other gateway died, or its provider is slow: accepted until the lease ends.
         return staleMs - awayMs;
     }
-    let role: string | undefined;
+    let access: AccountAccess;
     try {
-      role = await roleAtProvider(jti, provider, claimed);
+      access = await accessAtProvider(jti, provider, claimed);
     } catch (error) {
       if (hasReason(error, authReasons.LOGIN_REFUSED, authReasons.LOGIN_WITHOUT_ROLE)) {
         await store.run("providerSessions.end", { jti });
         await refreshState();
         throw ended();
       }
-      await store.run("providerSessions.release", { jti, role: undefined });
+      await store.run("providerSessions.release", { jti, access: undefined });
       throw error;
     }
-    if (await store.run("providerSessions.release", { jti, role })) {
+    if (await store.run("providerSessions.release", { jti, access })) {
       await refreshState();
     }
     return 0;
   }
 
-  async function roleAtProvider(
+  async function accessAtProvider(
     jti: string,
     provider: Provider,
     { subject, refreshTokenSealed }: Extract<SessionCheck, { state: "due" }>,
-  ): Promise<string> {
+  ): Promise<AccountAccess> {
     const refreshToken = Buffer.from(seal.open(refreshTokenSealed, jti)).toString();
     const keep = (next: string) =>
       store.run("providerSessions.keepToken", { jti, refreshTokenSealed: seal.seal(Buffer.from(next), jti) });
     const user = await provider.use((connection) => connection.refresh({ refreshToken, subject }, keep));
-    return provider.roleOf(user.groups);
+    return provider.accessOf(user.groups);
   }
 
   /** Checks a session. While its provider is away, it counts as checked for a few seconds. */

@@ -1,22 +1,15 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
-import { nextAuthVersion } from "./auth-version.ts";
+import type { AccountAccess } from "../access/account-grants.ts";
+import { type ConfirmedUser, setProviderUserAccess, upsertProviderUser } from "./provider-users.ts";
 import { type OpenedSession, sessionTransactions } from "./sessions.ts";
-import { upsertProviderUser } from "./users.ts";
 
 /** A login that a provider has confirmed. */
-export interface NewProviderSession {
+export interface NewProviderSession extends ConfirmedUser {
   readonly jti: string;
-  readonly provider: string;
-  readonly subject: string;
   readonly sid: string | undefined;
   readonly refreshTokenSealed: Uint8Array;
-  /** ID of the user, if it is new. */
-  readonly newUserId: string;
-  /** Names of the user, if it is new: the first one that is free. */
-  readonly names: readonly string[];
-  readonly role: string;
   readonly lifetimeMs: number;
 }
 
@@ -112,41 +105,22 @@ export const providerSessionTransactions = {
   },
 
   /**
-   * Ends the lease. After a check that succeeded, notes its time and the user's role.
-   * @returns whether the role has changed
+   * Ends the lease. After a check that succeeded, notes its time and what the user may do.
+   * @returns whether that has changed
    */
   async "providerSessions.release"(
     context: TransactionContext,
-    { jti, role }: { jti: string; role: string | undefined },
+    { jti, access }: { jti: string; access: AccountAccess | undefined },
   ): Promise<boolean> {
     const { db, nowMs } = context;
-    const checked = role === undefined ? {} : { checked_at: nowMs };
+    const checked = access === undefined ? {} : { checked_at: nowMs };
     const row = await db
       .updateTable("provider_sessions")
       .set({ lease_until: 0, ...checked })
       .where("jti", "=", jti)
       .returning("user_id")
       .executeTakeFirst();
-    if (row === undefined || role === undefined) {
-      return false;
-    }
-    const other = await db
-      .selectFrom("users")
-      .select("id")
-      .where("id", "=", row.user_id)
-      .where("role", "!=", role)
-      .where("removed_at", "is", null)
-      .executeTakeFirst();
-    if (other === undefined) {
-      return false;
-    }
-    const version = await nextAuthVersion(context);
-    await db
-      .updateTable("users")
-      .set({ role, changed_at: nowMs, version })
-      .where("id", "=", other.id)
-      .execute();
-    return true;
+    return row !== undefined && access !== undefined && setProviderUserAccess(context, row.user_id, access);
   },
 
   /**

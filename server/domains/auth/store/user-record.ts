@@ -53,6 +53,19 @@ export type UserResult = { readonly ok: true; readonly user: UserRecord } | User
 
 export type UserRow = Selectable<UsersTable>;
 
+/** Returns what a user may do in the form of its columns. */
+export function accessColumns({
+  role,
+  services,
+  grants = null,
+}: Pick<NewUser, "role" | "services" | "grants">): Pick<UserRow, "role" | "services" | "grants"> {
+  return { role, services: jsonOrNull(services), grants: jsonOrNull(grants) };
+}
+
+export function jsonOrNull(list: readonly unknown[] | null): string | null {
+  return list === null ? null : JSON.stringify(list);
+}
+
 export function recordFromRow(row: UserRow): UserRecord {
   return {
     id: row.id,

@@ -3,6 +3,8 @@ import type { Schema } from "../../../store/schema.ts";
 import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
 import {
+  accessColumns,
+  jsonOrNull,
   type NewUser,
   recordFromRow,
   type UserChange,
@@ -16,7 +18,7 @@ import {
 export const userTransactions = {
   /** Lists all users by name. */
   async "users.list"({ db }: TransactionContext): Promise<readonly UserRecord[]> {
-    return (await users(db).orderBy("name").execute()).map(recordFromRow);
+    return (await userRows(db).orderBy("name").execute()).map(recordFromRow);
   },
 
   async "users.create"(context: TransactionContext, args: NewUser & DryRun): Promise<UserResult> {
@@ -141,56 +143,17 @@ export const userTransactions = {
   },
 };
 
-function users(db: Kysely<Schema>) {
+/** Selects the users that are not removed. */
+export function userRows(db: Kysely<Schema>) {
   return db.selectFrom("users").selectAll().where("removed_at", "is", null);
 }
 
 function userRow(db: Kysely<Schema>, name: string): Promise<UserRow | undefined> {
-  return users(db).where("name", "=", name).executeTakeFirst();
+  return userRows(db).where("name", "=", name).executeTakeFirst();
 }
 
-/** Returns the user of a provider with its current role. Creates it at its first login, with the first of the names that is free. */
-export async function upsertProviderUser(
-  context: TransactionContext,
-  user: {
-    readonly provider: string;
-    readonly subject: string;
-    readonly newUserId: string;
-    readonly names: readonly string[];
-    readonly role: string;
-  },
-): Promise<{ readonly id: string; readonly name: string }> {
-  const { db } = context;
-  const { provider, subject, role } = user;
-  const row = await users(db)
-    .where("provider", "=", provider)
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-  if (row !== undefined) {
-    if (row.role !== role) {
-      await writeUser(context, { ...row, role });
-    }
-    return row;
-  }
-  const taken = await users(db).select("name").where("name", "in", user.names).execute();
-  const name = user.names.find((one) => !taken.some((other) => other.name === one));
-  if (name === undefined) {
-    throw new Error(`every name of the user ${subject} of ${provider} is taken`);
-  }
-  const created = {
-    id: user.newUserId,
-    name,
-    role,
-    services: null,
-    passwordHash: null,
-    certificateNames: [],
-  };
-  await insertUser(context, created, { provider, subject });
-  return created;
-}
-
-/** @param ofProvider where a user of an identity provider comes from */
-async function insertUser(
+/** Adds a user. @param ofProvider where a user of an identity provider comes from */
+export async function insertUser(
   context: TransactionContext,
   user: NewUser & DryRun,
   ofProvider: Pick<UserRow, "provider" | "subject"> = { provider: null, subject: null },
@@ -199,9 +162,7 @@ async function insertUser(
     ...ofProvider,
     id: user.id,
     name: user.name,
-    role: user.role,
-    services: jsonOrNull(user.services),
-    grants: jsonOrNull(user.grants ?? null),
+    ...accessColumns(user),
     password_hash: user.passwordHash,
     certificate_names: JSON.stringify(user.certificateNames),
     tokens_not_before: context.nowMs,
@@ -221,7 +182,8 @@ async function insertUser(
   return { ok: true, user: recordFromRow(row) };
 }
 
-async function writeUser(
+/** Writes a user as it is to be, unless it is a dry run. */
+export async function writeUser(
   context: TransactionContext,
   { id, ...row }: UserRow,
   dryRun = false,
@@ -254,7 +216,7 @@ async function takenCertificateName(
   if (requested.length === 0) {
     return undefined;
   }
-  const others = await users(db).where("name", "!=", name).execute();
+  const others = await userRows(db).where("name", "!=", name).execute();
   const taken = new Set(others.flatMap((row) => recordFromRow(row).certificateNames));
   const certificateName = requested.find((one) => taken.has(one));
   return certificateName === undefined
@@ -266,7 +228,7 @@ async function wouldEndAdmins(db: Kysely<Schema>, before: UserRow, after: UserRo
   if (!isFullAdmin(before) || isFullAdmin(after)) {
     return false;
   }
-  const others = await users(db).where("id", "!=", before.id).execute();
+  const others = await userRows(db).where("id", "!=", before.id).execute();
   return !others.some(isFullAdmin);
 }
 
@@ -275,8 +237,4 @@ function isFullAdmin(row: UserRow): boolean {
   const canLogIn = row.password_hash !== null || row.certificate_names !== "[]";
   const isUnlimited = row.services === null && row.grants === null;
   return row.removed_at === null && row.role === "admin" && isUnlimited && canLogIn;
-}
-
-function jsonOrNull(list: readonly unknown[] | null): string | null {
-  return list === null ? null : JSON.stringify(list);
 }

@@ -9,7 +9,7 @@ import { AuthService, type LoginResponse } from "../../../../gen/services/auth/a
 import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
 import { type Auth, type AuthOptions, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
-import { knownMethods } from "../../../../server/gateway/method-rules.ts";
+import { knownMethods, knownServices } from "../../../../server/gateway/method-rules.ts";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import type { CallerRole } from "../../../../server/rpc/access/caller-role.ts";
 import type { Peer } from "../../../../server/rpc/call/call.ts";
@@ -101,7 +101,7 @@ export async function startAuth(
     store,
     masterKey,
     config: { tokenHours: 12, audience: "hostplane", checkSeconds: 25, providers: [], ...config },
-    serviceNames: ["proto.VGService"],
+    serviceNames: knownServices,
     methods: knownMethods(),
     accessOf: () => undefined,
     host: "host-1",

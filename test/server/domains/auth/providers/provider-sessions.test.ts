@@ -7,6 +7,7 @@ import {
   beginAtProvider,
   finishLogin,
   type LoginsUnderTest,
+  logInByProvider,
   providerConfig,
   publicUrl,
   startLogins,
@@ -65,6 +66,45 @@ test("a user who changes groups has its new role at the next check, and none wit
   logins.provider.users.set("alice", ["others"]);
   await until(() => endOf(stream) !== undefined);
   t.equal(endOf(stream), "TOKEN_REVOKED");
+});
+
+test("a user has the grants of its groups, and those of its new groups at the next check", async (t) => {
+  const { provider, store } = await startLogins(t);
+  const db = { role: "operator", resources: ["volumeGroups/vg0/volumes/db-*"] } as const;
+  const many = Array.from(
+    { length: 20 },
+    (_, at) => ({ role: "viewer", resources: [`pods/${at}`] }) as const,
+  );
+  const roles = [
+    { group: "team-db", grants: [db] },
+    { group: "team-web", grants: [{ role: "viewer", services: ["proto.VGService"] }] },
+    { group: "many", grants: many },
+    { group: "more", grants: many.map((grant) => ({ ...grant, hosts: ["web-*"] })) },
+  ] as const;
+  provider.users.set("alice", ["team-db"]);
+  const auth = await startAuth(t, store, {
+    publicUrl,
+    checkSeconds: 1,
+    providers: [await providerConfig(t, provider, { roles })],
+  });
+  const stream = await auth.caller(...withSession(await logInByProvider(auth, provider.issuer, "alice")));
+  t.match(stream, { role: "operator", grants: { list: [db] } });
+  t.match(await auth.auth.users.list(), [{ name: "admin" }, { name: "alice@corp", grants: [db] }]);
+  provider.users.set("alice", ["team-db", "team-web"]);
+  await until(() => stream.current().grants?.list.length === 2);
+  provider.users.set("alice", ["team-web"]);
+  await until(() => stream.current().grants === undefined);
+  t.match(
+    stream.current(),
+    { role: "viewer", services: new Set(["proto.VGService"]) },
+    "as a role of services",
+  );
+  provider.users.set("alice", ["many", "more"]);
+  await until(() => endOf(stream) !== undefined);
+  t.match(await errorOf(logInByProvider(auth, provider.issuer, "alice")), {
+    reason: "LOGIN_WITHOUT_ROLE",
+    message: /expected at most 32 grants, has 40/,
+  });
 });
 
 test("a session in use is checked again and again with the newest refresh token, and an unused one is not", async (t) => {
