@@ -75,8 +75,11 @@ export interface HostplaneClient extends ServiceClients {
    * @throws ConnectError with the reason INVALID_CREDENTIALS or TOO_MANY_LOGINS, or a connection error
    */
   login(username: string, password: string, options?: LoginOptions): Promise<void>;
-  /** Logs out. Later calls use `token` again, if there is one. */
-  logout(): Promise<void>;
+  /**
+   * Logs out. Later calls use `token` again, if there is one.
+   * @returns the page at which a browser also ends its session at the identity provider; undefined if there is none
+   */
+  logout(): Promise<string | undefined>;
   /**
    * Follows an operation to its end, across lost connections and gateway restarts.
    * @throws OperationFailed unless the operation ends as COMPLETED

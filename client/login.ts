@@ -21,8 +21,11 @@ export interface Login {
   readonly interceptor: Interceptor;
   /** @throws ConnectError INVALID_CREDENTIALS, TOO_MANY_LOGINS or any other error of Login; the previous login is kept */
   readonly login: (username: string, password: string, options?: LoginOptions) => Promise<void>;
-  /** @throws ConnectError when the gateway was not reached: the token, and the browser's cookie, stay valid until they expire */
-  readonly logout: () => Promise<void>;
+  /**
+   * @returns the page at which the browser also ends its session at the identity provider; undefined if there is none
+   * @throws ConnectError when the gateway was not reached: the token, and the browser's cookie, stay valid until they expire
+   */
+  readonly logout: () => Promise<string | undefined>;
 }
 
 /** How a call identifies its caller. */
@@ -146,12 +149,17 @@ export function createLogin(
       const token = current?.token;
       current = undefined;
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      await auth.logout({}, { headers }).catch((error: unknown) => {
+      let endSessionUrl: string | undefined;
+      const onHeader = (header: Headers) => {
+        endSessionUrl = header.get("hostplane-end-session-url") ?? undefined;
+      };
+      await auth.logout({}, { headers, onHeader }).catch((error: unknown) => {
         // The login has expired, or there was none.
         if (!isUnauthenticated(error)) {
           throw error;
         }
       });
+      return endSessionUrl;
     },
   };
 }

@@ -138,12 +138,16 @@ export async function login(username: string, password: string): Promise<void> {
 }
 
 /**
- * Ends the login, also on the gateway.
+ * Ends the login, also on the gateway. After a login by an identity provider it opens the provider's page that ends the session
+ * there, which leads back to this one.
  * @throws ConnectError when the gateway was not reached; the login then continues
  */
 export async function logout(): Promise<void> {
-  await gateway.logout();
+  const endSessionUrl = await gateway.logout();
   session.value = { state: "out" };
+  if (endSessionUrl !== undefined) {
+    location.assign(endSessionUrl);
+  }
 }
 
 /**

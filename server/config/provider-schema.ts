@@ -115,6 +115,10 @@ const provider = z.strictObject({
   roles: z.array(roleRule).min(1).max(1000).meta({
     description: "Roles and grants of groups. A user without any of them cannot log in.",
   }),
+  endSession: z.boolean().default(true).meta({
+    description:
+      "Whether a logout in the dashboard also ends the session at the provider, if that has a page for it (`end_session_endpoint`). The browser then returns to `publicUrl`, which the provider must know as a URL to return to.",
+  }),
   caFile: path.exactOptional().meta({
     description: "PEM file with certificates to trust for the provider in place of the default ones.",
   }),

@@ -114,6 +114,7 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     callers,
     sessionTokens,
     guardPassword,
+    providerSessions: providerLogins.sessions,
     lifetimeMs: config.tokenHours * hourMs,
   });
   const users = createUsers({ store, known, refresh, guardPassword });

@@ -5,6 +5,9 @@ import { registerService, type ServiceRegistration } from "../../rpc/call/servic
 import type { Logins } from "./sessions/logins.ts";
 import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./sessions/session-cookie.ts";
 
+/** Response header of Logout: the URL at which the browser also ends its session at the identity provider. */
+const endSessionHeader = "hostplane-end-session-url";
+
 /** Creates services.auth.AuthService: sessions of users. */
 export function createAuthService(logins: Logins): ServiceRegistration {
   return registerService(AuthService, {
@@ -28,13 +31,16 @@ export function createAuthService(logins: Logins): ServiceRegistration {
     },
 
     async logout(_request, call) {
-      const success = await logins.logOut(call.caller);
+      const ended = await logins.logOut(call.caller);
       if (call.caller.credential === "cookie") {
         for (const cleared of clearedSessionCookies(call)) {
           call.appendHeader("set-cookie", cleared);
         }
       }
-      return { success };
+      if (ended?.endSessionUrl !== undefined) {
+        call.setHeader(endSessionHeader, ended.endSessionUrl);
+      }
+      return { success: ended !== undefined };
     },
 
     async checkToken({ token }) {

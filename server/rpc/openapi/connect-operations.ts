@@ -33,7 +33,7 @@ export function unaryPathItem(
   const responses = {
     "200": {
       description: "The answer. Fields with their default value are omitted.",
-      headers: answerHeaders(rule),
+      headers: answerHeaders(documented),
       content: { "application/json": { schema: schemas.refTo(method.output, connectAnswer) } },
     },
     ...errors.refsOf(documented, "Connect"),

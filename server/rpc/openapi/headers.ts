@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { DocumentedMethod } from "./documented-method.ts";
 
 /** Response headers of the gateway and their meaning. docs/reference/protocols.md has the same list. */
 const headers = {
@@ -12,6 +13,8 @@ const headers = {
   "hostplane-radar": "The inputs of each score of GetClusterRadar.",
   "hostplane-unknown-fields": "Unknown JSON fields or parameters of a read, which were ignored.",
   "hostplane-operation": "Id of the operation that the call started, found or changed.",
+  "hostplane-end-session-url":
+    "For a Logout with a session cookie: the page at which the browser also ends its session at the identity provider.",
   "hostplane-idempotent-replay":
     "`true` if this is the stored answer of the first call with this `idempotency-key`.",
 } as const;
@@ -29,11 +32,15 @@ export function headerRefs(names: readonly HeaderName[]): JsonObject {
 }
 
 /** Returns the headers that a successful answer may have. */
-export function answerHeaders({ domain, mutation }: { domain: string; mutation: boolean }): JsonObject {
+export function answerHeaders({
+  method,
+  rule: { domain, mutation },
+}: Pick<DocumentedMethod, "method" | "rule">): JsonObject {
   return headerRefs([
     "hostplane-request-id",
     "hostplane-backend",
     ...(domain === "volumes" && !mutation ? (["hostplane-snapshot-age"] as const) : []),
+    ...(domain === "auth" && method.name === "Logout" ? (["hostplane-end-session-url"] as const) : []),
     ...(domain === "storage" ? (["hostplane-missing", "hostplane-clamped", "hostplane-radar"] as const) : []),
     ...(mutation
       ? (["hostplane-operation", "hostplane-idempotent-replay"] as const)

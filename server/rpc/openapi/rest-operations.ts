@@ -62,7 +62,7 @@ export function restOperation(
     responses: {
       "200": {
         description: "The answer. Fields with their default value are omitted.",
-        headers: answerHeaders(documented.rule),
+        headers: answerHeaders(documented),
         content: { "application/json": { schema: answerSchema(route, schemas) } },
       },
       ...errors.refsOf(documented, "Rest"),

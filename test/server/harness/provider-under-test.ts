@@ -110,6 +110,7 @@ function configurationOf(
         client_id: clientId,
         client_secret: clientSecret,
         redirect_uris: [...redirectUrls],
+        post_logout_redirect_uris: redirectUrls.map((url) => new URL("/", url).href),
         grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
         response_types: ["code"],
         id_token_signed_response_alg: "ES256",
@@ -171,6 +172,8 @@ function createHandler(provider: Provider) {
 export interface FormBrowser {
   /** Opens a page and logs in as this user where a page asks for it. @returns the URL of the gateway that it ends at */
   logIn(url: string, name: string): Promise<URL>;
+  /** Opens the page that ends the session at the provider, and confirms it. @returns the URL of the gateway that it ends at */
+  logOut(url: string): Promise<URL>;
   /** Confirms a device login as this user. */
   confirmDevice(url: string, name: string): Promise<void>;
 }
@@ -203,7 +206,7 @@ export function createFormBrowser(issuer: string): FormBrowser {
     let page = await load(url);
     while (page.html.includes("<form")) {
       const [, action = page.url.href] = /<form[^>]* action="([^"]+)"/.exec(page.html) ?? [];
-      const form = new URLSearchParams({ login: name, confirm: "yes" });
+      const form = new URLSearchParams({ login: name, confirm: "yes", logout: "yes" });
       for (const [input] of page.html.matchAll(/<input[^>]*>/g)) {
         const [, field] = / name="([^"]+)"/.exec(input) ?? [];
         const [, value] = / value="([^"]*)"/.exec(input) ?? [];
@@ -218,6 +221,7 @@ export function createFormBrowser(issuer: string): FormBrowser {
 
   return {
     logIn: async (url, name) => (await submitForms(url, name)).url,
+    logOut: async (url) => (await submitForms(url, "")).url,
     confirmDevice: async (url, name) => void (await submitForms(url, name)),
   };
 }

@@ -1,6 +1,7 @@
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  buildEndSessionUrl,
   calculatePKCECodeChallenge,
   fetchUserInfo,
   genericGrantRequest,
@@ -28,6 +29,7 @@ export interface ConfirmedLogin {
   readonly user: ProviderUser;
   /** Undefined if the provider issued none. */
   readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
 }
 
 /** A device login that began at the provider. */
@@ -58,6 +60,12 @@ export interface ProviderConnection {
     session: { readonly refreshToken: string; readonly subject: string },
     keep: (refreshToken: string) => Promise<void>,
   ): Promise<ProviderUser>;
+  /**
+   * Returns the URL at which a browser ends its session at the provider (OpenID Connect RP-Initiated Logout 1.0, 2).
+   * @param idToken names that session; absent: the provider asks the user
+   * @returns undefined when the provider has none
+   */
+  endSessionUrl(idToken: string | undefined): Promise<URL | undefined>;
   /** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
   verifyLogout(logoutToken: string): Promise<ProviderLogout>;
   close(): Promise<void>;
@@ -69,6 +77,8 @@ export interface ProviderConnectionOptions {
   /** PEM certificates to trust in place of the default ones. */
   readonly ca: string | undefined;
   readonly redirectUrl: string;
+  /** Where browsers return after a logout at the provider. */
+  readonly loggedOutUrl: string;
 }
 
 /** No request waits longer for the provider. */
@@ -80,7 +90,7 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
 /** Creates the connection. Nothing is sent before it is used, so a provider that is away does not prevent the start. */
 export function createProviderConnection(options: ProviderConnectionOptions): ProviderConnection {
-  const { config, clientSecret, ca, redirectUrl } = options;
+  const { config, clientSecret, ca, redirectUrl, loggedOutUrl } = options;
   const { fetch, close } = createProviderFetch({ ca, timeoutMs });
   const known = createDiscovery({ config, clientSecret, fetch, timeoutMs });
 
@@ -109,7 +119,8 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
     } else if (tokens.id_token === undefined) {
       throw new Error("the provider returned neither an ID token nor has it a userinfo endpoint");
     }
-    return { user: providerUserFrom(claims, config), refreshToken: tokens.refresh_token };
+    const { refresh_token: refreshToken, id_token: idToken } = tokens;
+    return { user: providerUserFrom(claims, config), refreshToken, idToken };
   }
 
   return {
@@ -168,6 +179,17 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
         await keep(tokens.refresh_token);
       }
       return (await confirmed(provider, tokens, subject)).user;
+    },
+
+    async endSessionUrl(idToken) {
+      const { client } = await known();
+      if (client.serverMetadata().end_session_endpoint === undefined) {
+        return undefined;
+      }
+      return buildEndSessionUrl(client, {
+        post_logout_redirect_uri: loggedOutUrl,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      });
     },
 
     async verifyLogout(logoutToken) {

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
 import { authReasons } from "../reasons.ts";
 import type { SessionClaims } from "../sessions/session-token.ts";
+import type { EndedProviderSession } from "../store/sessions.ts";
+import { openLogin, sealLogin } from "./kept-login.ts";
 import type { Provider } from "./provider.ts";
 import type { ConfirmedLogin } from "./provider-connection.ts";
 import type { ProviderLogout } from "./provider-logout.ts";
@@ -23,6 +25,11 @@ export interface ProviderSessions extends Pick<SessionChecks, "use" | "close"> {
   open(provider: Provider, login: ConfirmedLogin): Promise<OpenedSession>;
   /** Ends the sessions that a logout at the provider names. */
   end(provider: string, logout: ProviderLogout): Promise<void>;
+  /**
+   * Returns the URL at which a browser also ends its session at the provider. Undefined if the configuration does not ask for it,
+   * if the provider has no such URL, or if it cannot be asked: the session here is over in any case.
+   */
+  endSessionUrl(ended: EndedProviderSession): Promise<string | undefined>;
 }
 
 /** The clocks of a provider and the store may differ by this. */
@@ -35,7 +42,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
     use: checks.use,
     close: checks.close,
 
-    async open(provider, { user, refreshToken }) {
+    async open(provider, { user, refreshToken, idToken }) {
       const access = provider.accessOf(user.groups);
       if (refreshToken === undefined) {
         throw new InfraError(
@@ -49,7 +56,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
         provider: provider.name,
         subject: user.subject,
         sid: user.sid,
-        refreshTokenSealed: seal.seal(Buffer.from(refreshToken), sessionId),
+        refreshTokenSealed: sealLogin(seal, { refreshToken, idToken }, sessionId),
         newUserId: randomUUID(),
         names: providerUserNames(user, provider.name),
         access,
@@ -62,6 +69,22 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
       checks.noteOpened(sessionId, provider.name);
       const { userId: accountId, userName, signingKeyId: keyId, issuedAtMs, expiresAtMs } = opened;
       return { sessionId, accountId, userName, keyId, issuedAtMs, expiresAtMs, provider: provider.name };
+    },
+
+    async endSessionUrl({ jti, provider: name, refreshTokenSealed }) {
+      const provider = options.providers.get(name);
+      if (provider?.endsSession !== true) {
+        return undefined;
+      }
+      try {
+        const { idToken } = openLogin(seal, refreshTokenSealed, jti);
+        return (await provider.use((connection) => connection.endSessionUrl(idToken)))?.href;
+      } catch (error) {
+        if (!hasReason(error, authReasons.PROVIDER_UNAVAILABLE)) {
+          options.onFailed(`the page that ends a session at ${name} is not known`, error);
+        }
+        return undefined;
+      }
     },
 
     async end(provider, { subject, sid, issuedAtMs }) {

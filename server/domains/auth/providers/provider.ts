@@ -10,6 +10,8 @@ import type { ProviderConnection } from "./provider-connection.ts";
 export interface Provider {
   readonly name: string;
   readonly title: string;
+  /** Whether a logout here is one at the provider, too. */
+  readonly endsSession: boolean;
   /** Returns what a member of these groups may do. @throws InfraError LOGIN_WITHOUT_ROLE */
   accessOf(groups: readonly string[]): AccountAccess;
   /**
@@ -45,13 +47,15 @@ export function createProvider(options: ProviderOptions): Provider {
       import("./provider-error.ts"),
     ]);
     const redirectUrl = new URL(callbackPath(config.name), publicUrl).href;
-    const connection = createProviderConnection({ config, clientSecret, ca, redirectUrl });
+    const loggedOutUrl = new URL("/", publicUrl).href;
+    const connection = createProviderConnection({ config, clientSecret, ca, redirectUrl, loggedOutUrl });
     return { connection, errorFromProvider };
   });
 
   return {
     name: config.name,
     title: config.title ?? config.name,
+    endsSession: config.endSession,
     accessOf(groups) {
       const grants = grantsFromGroups(config.roles, groups);
       const excess = explainExcess(grants);

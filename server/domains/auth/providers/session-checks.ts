@@ -6,6 +6,7 @@ import type { Store } from "../../../store/store.ts";
 import type { AccountAccess } from "../access/account-grants.ts";
 import { authReasons } from "../reasons.ts";
 import type { SessionCheck } from "../store/provider-sessions.ts";
+import { openLogin, sealLogin } from "./kept-login.ts";
 import type { Provider } from "./provider.ts";
 
 /** Options of `createSessionChecks`. */
@@ -126,9 +127,13 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
     provider: Provider,
     { subject, refreshTokenSealed }: Extract<SessionCheck, { state: "due" }>,
   ): Promise<AccountAccess> {
-    const refreshToken = Buffer.from(seal.open(refreshTokenSealed, jti)).toString();
+    const login = openLogin(seal, refreshTokenSealed, jti);
+    const { refreshToken } = login;
     const keep = (next: string) =>
-      store.run("providerSessions.keepToken", { jti, refreshTokenSealed: seal.seal(Buffer.from(next), jti) });
+      store.run("providerSessions.keepToken", {
+        jti,
+        refreshTokenSealed: sealLogin(seal, { ...login, refreshToken: next }, jti),
+      });
     const user = await provider.use((connection) => connection.refresh({ refreshToken, subject }, keep));
     return provider.accessOf(user.groups);
   }

@@ -6,6 +6,7 @@ import type { AuthUser } from "../accounts.ts";
 import type { AuthState } from "../auth-state.ts";
 import type { Callers } from "../callers.ts";
 import { loginTurns, verifyPasswordInTurn } from "../password.ts";
+import type { ProviderSessions } from "../providers/provider-sessions.ts";
 import { authReasons } from "../reasons.ts";
 import type { GuardPassword } from "../users.ts";
 import type { SessionTokens } from "./session-token.ts";
@@ -16,6 +17,7 @@ export interface LoginsOptions {
   readonly callers: Callers;
   readonly sessionTokens: SessionTokens;
   readonly guardPassword: GuardPassword;
+  readonly providerSessions: Pick<ProviderSessions, "endSessionUrl">;
   /** Lifetime of a session. */
   readonly lifetimeMs: number;
 }
@@ -36,6 +38,12 @@ export interface Session {
   readonly expiresAtMs: number;
 }
 
+/** A session that was ended. */
+export interface EndedSession {
+  /** URL at which a browser also ends its session at the identity provider; undefined if there is none. */
+  readonly endSessionUrl: string | undefined;
+}
+
 export interface Logins {
   /**
    * Exchanges name and password for a session. Unknown users and users without a password take as long as others.
@@ -47,14 +55,14 @@ export interface Logins {
    * @throws InfraError USER_NOT_FOUND
    */
   begin(name: string): Promise<Session>;
-  /** Ends the caller's session, here immediately and soon on other replicas; false if the caller has no session. */
-  logOut(caller: Caller): Promise<boolean>;
+  /** Ends the caller's session, here immediately and soon on other replicas. Undefined if the caller has no session. */
+  logOut(caller: Caller): Promise<EndedSession | undefined>;
   /** Reports whether a token is accepted, based on the current content of the store. @throws InfraError STORE_UNAVAILABLE */
   isAccepted(token: string): Promise<boolean>;
 }
 
 export function createLogins(options: LoginsOptions): Logins {
-  const { store, state, callers, sessionTokens, guardPassword, lifetimeMs } = options;
+  const { store, state, callers, sessionTokens, guardPassword, providerSessions, lifetimeMs } = options;
 
   /** @returns undefined when the user no longer exists or has changed the password */
   async function open(user: AuthUser): Promise<Session | undefined> {
@@ -101,13 +109,14 @@ export function createLogins(options: LoginsOptions): Logins {
       return session;
     },
 
-    async logOut({ sessionId, accountId, expiresAtMs }) {
+    async logOut({ sessionId, accountId, expiresAtMs, credential }) {
       if (sessionId === undefined || expiresAtMs === undefined) {
-        return false;
+        return undefined;
       }
-      await store.run("sessions.revoke", { jti: sessionId, accountId, expiresAtMs });
+      const ofProvider = await store.run("sessions.revoke", { jti: sessionId, accountId, expiresAtMs });
       await state.refresh();
-      return true;
+      const hasPage = ofProvider !== undefined && credential === "cookie";
+      return { endSessionUrl: hasPage ? await providerSessions.endSessionUrl(ofProvider) : undefined };
     },
 
     async isAccepted(token) {

@@ -20,6 +20,13 @@ export type OpenedSession =
     }
   | { readonly ok: false };
 
+/** A session of a provider's user that has ended. */
+export interface EndedProviderSession {
+  readonly jti: string;
+  readonly provider: string;
+  readonly refreshTokenSealed: Uint8Array;
+}
+
 /** Session tokens: the keys that sign them, and revoked tokens. */
 export const sessionTransactions = {
   /** Adds the key if no key signs yet, so that several gateways that start at once agree on one. */
@@ -78,11 +85,14 @@ export const sessionTransactions = {
     return { ok: true, signingKeyId: key.id, issuedAtMs, expiresAtMs };
   },
 
-  /** Revokes a session for good; rows of tokens that have expired since are removed. */
+  /**
+   * Revokes a session for good; rows of tokens that have expired since are removed.
+   * @returns the session of a provider's user, unless it had ended before
+   */
   async "sessions.revoke"(
     context: TransactionContext,
     session: { jti: string; accountId: string; expiresAtMs: number },
-  ): Promise<void> {
+  ): Promise<EndedProviderSession | undefined> {
     const { db, nowMs } = context;
     const row = {
       jti: session.jti,
@@ -95,12 +105,23 @@ export const sessionTransactions = {
       .deleteFrom("revocations")
       .where("expires_at", "<", nowMs - keptMs)
       .execute();
-    await db.deleteFrom("provider_sessions").where("jti", "=", session.jti).execute();
+    const ofProvider = await db
+      .deleteFrom("provider_sessions")
+      .where("jti", "=", session.jti)
+      .returning(["jti", "provider", "refresh_token_sealed"])
+      .executeTakeFirst();
     await db
       .insertInto("revocations")
       .values(row)
       .onConflict((conflict) => conflict.column("jti").doNothing())
       .execute();
+    return (
+      ofProvider && {
+        jti: ofProvider.jti,
+        provider: ofProvider.provider,
+        refreshTokenSealed: ofProvider.refresh_token_sealed,
+      }
+    );
   },
 };
 

@@ -49,6 +49,7 @@ export async function providerConfig(
       { group: "infra-admins", role: "admin" },
       { group: "infra-*", role: "viewer" },
     ],
+    endSession: true,
     ...settings,
   };
 }
