@@ -144,10 +144,10 @@ export async function login(username: string, password: string): Promise<void> {
  */
 export async function logout(): Promise<void> {
   const endSessionUrl = await gateway.logout();
-  session.value = { state: "out" };
   if (endSessionUrl !== undefined) {
     location.assign(endSessionUrl);
   }
+  session.value = { state: "out" };
 }
 
 /**

@@ -34,7 +34,7 @@ async function serve(t: Test) {
   return { gateway, url, provider, page, button, signIn };
 }
 
-test("a user logs in by an identity provider, comes back to the page that was open, and logs out", async (t) => {
+test("a user logs in by an identity provider, comes back to the page that was open, and logs out there too", async (t) => {
   const { url, page, button, signIn } = await serve(t);
   await page.goto(`${url}/#/volumes`);
   await button.waitFor();
@@ -51,10 +51,16 @@ test("a user logs in by an identity provider, comes back to the page that was op
   await page.reload();
   await page.getByText("identity provider corp").waitFor();
   await chooseInAccount(page, "Log out");
+  await page.getByRole("button", { name: "Sign out" }).click();
   await button.waitFor();
+  t.equal(page.url(), `${url}/`);
   // Those of the provider, at another port of the same address, are not ours to remove.
   const left = (await page.context().cookies(url)).filter(({ name }) => name.includes("hostplane"));
   t.same(left, [], "no cookie is left");
+  await button.click();
+  await signIn("bob");
+  await page.locator(".frame").waitFor();
+  t.match(await page.getByRole("button", { name: "Account" }).textContent(), /bob@corp/, "another user");
 });
 
 test("a user who is removed at the provider sees the login page, although only streams are open", async (t) => {

@@ -123,6 +123,13 @@ function configurationOf(
       devInteractions: { enabled: false },
       deviceFlow: { enabled: true },
       backchannelLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource(context, form) {
+          context.body = `<!doctype html><title>Sign out</title>${form}
+<button form="op.logoutForm" name="logout" value="yes">Sign out</button>`;
+        },
+      },
     },
     claims: { openid: ["sub"], profile: ["preferred_username", "groups"] },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
