@@ -231,7 +231,7 @@ async function registerLoginPages(
     await app.register(loginLink, { listenerOf, redeem: redeemLoginLink });
   }
   if (logOutByProvider !== undefined) {
-    await app.register(providerLogout, { logOut: logOutByProvider });
+    await app.register(providerLogout, { listenerOf, logOut: logOutByProvider });
   }
 }
 

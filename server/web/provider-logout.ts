@@ -1,8 +1,11 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ListenerFacts } from "../rpc/call/listener-facts.ts";
 import type { NodeRequest } from "../rpc/protocols/http/http-exchange.ts";
 import { readBody } from "../rpc/protocols/http/read-body.ts";
+import { peerFromRequest } from "../rpc/protocols/http/serve-request.ts";
 
 export interface ProviderLogoutOptions {
+  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
   /** Ends the sessions that a provider's logout token names. */
   readonly logOut: (
     provider: string,
@@ -20,7 +23,10 @@ const maxWaitMs = 10_000;
  * Serves the URL that identity providers call when a user logs out or is removed there (OpenID Connect Back-Channel Logout 1.0,
  * 2.5). Anyone may call it; only a token that the provider has signed has an effect.
  */
-export async function providerLogout(app: FastifyInstance, { logOut }: ProviderLogoutOptions): Promise<void> {
+export async function providerLogout(
+  app: FastifyInstance,
+  { listenerOf, logOut }: ProviderLogoutOptions,
+): Promise<void> {
   app.post<{ Params: { provider: string } }>("/oidc/:provider/backchannel-logout", async (request, reply) => {
     const body = await readBody(request.raw as NodeRequest, maxBodyBytes, "plain");
     const token =
@@ -31,7 +37,8 @@ export async function providerLogout(app: FastifyInstance, { logOut }: ProviderL
         .send(invalid(`expected a form with logout_token, of at most ${maxBodyBytes} bytes`));
     }
     const signal = AbortSignal.timeout(maxWaitMs);
-    const result = await logOut(request.params.provider, token, request.ip, signal);
+    const { address } = peerFromRequest(request.raw, listenerOf(request));
+    const result = await logOut(request.params.provider, token, address, signal);
     switch (result) {
       case "ended":
         return reply.code(200).send();

@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
@@ -8,7 +12,7 @@ import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { freePort } from "../../chaos/fleet/member-process.ts";
 import { providerConfig } from "../domains/auth/providers/logins-under-test.ts";
 import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
-import { createFormBrowser, startProviderUnderTest } from "../harness/provider-under-test.ts";
+import { clientId, createFormBrowser, startProviderUnderTest } from "../harness/provider-under-test.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 
 async function serve(t: Test) {
@@ -20,7 +24,10 @@ async function serve(t: Test) {
     logoutUrl,
   });
   const auth = { publicUrl: url, providers: [await providerConfig(t, provider)] };
-  const listen = [{ address: `127.0.0.1:${port}` }];
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-logout-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const socketPath = join(directory, "socket");
+  const listen = [{ address: `127.0.0.1:${port}` }, { address: `unix:${socketPath}` }];
   const { log } = await startGatewayUnderTest(t, { auth, listen }, { hasLogin: true });
   const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
   /** Logs in by a device login, and returns a transport with the token. */
@@ -41,7 +48,7 @@ async function serve(t: Test) {
       ],
     });
   }
-  return { provider, logoutUrl, logIn, log };
+  return { provider, logoutUrl, socketPath, logIn, log };
 }
 
 async function readAll(stream: AsyncIterable<unknown>): Promise<void> {
@@ -84,6 +91,34 @@ test("anything but a logout token is refused, and nothing of it reaches the log"
   const unknown = await post("logout_token=nonsense", logoutUrl.replace("corp", "other"));
   t.equal(unknown.status, 400);
   t.notMatch(JSON.stringify(log), /nonsense|xxxxxxxx/);
+});
+
+test("a proxy may pass a logout on through a unix socket", async (t) => {
+  const { provider, socketPath, logIn } = await serve(t);
+  const ofAlice = createClient(UserService, await logIn("alice"));
+  const logoutToken = await provider.sign({
+    iss: provider.issuer,
+    aud: clientId,
+    iat: Math.floor(Date.now() / 1000),
+    jti: crypto.randomUUID(),
+    sub: "alice",
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+  const status = await new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        socketPath,
+        method: "POST",
+        path: "/oidc/corp/backchannel-logout",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      },
+      (response) => resolve(response.resume().statusCode),
+    );
+    sent.once("error", reject);
+    sent.end(new URLSearchParams({ logout_token: logoutToken }).toString());
+  });
+  t.equal(status, 200);
+  t.match(await rpcErrorOf(ofAlice.getCaller({})), { reason: "TOKEN_REVOKED" });
 });
 
 test("the audit log has each login by a provider, and neither its pending calls nor its secrets", async (t) => {
