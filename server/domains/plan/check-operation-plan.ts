@@ -7,7 +7,7 @@ import { savedMutationFrom } from "./saved-mutation.ts";
 import type { SavedPlans } from "./saved-plans.ts";
 
 export interface CheckOperationPlanOptions {
-  readonly savedPlans: Pick<SavedPlans, "ofOperation">;
+  readonly savedPlans: Pick<SavedPlans, "requestOf">;
   readonly plannerOf: PlannerOf;
 }
 
@@ -17,7 +17,7 @@ export function createCheckOperationPlan({
   plannerOf,
 }: CheckOperationPlanOptions): CheckOperationPlan {
   return async (operation, { id, mutation }, signal) => {
-    const saved = await savedPlans.ofOperation(id);
+    const saved = await savedPlans.requestOf(id);
     if (saved === undefined) {
       throw planStale(id, "it was deleted");
     }

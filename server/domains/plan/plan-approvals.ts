@@ -2,10 +2,10 @@ import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts"
 import type { Call } from "../../rpc/call/call.ts";
 import { callerKindOf } from "../../rpc/call/caller.ts";
 import { assertResourcesGranted } from "../../rpc/interceptors/granted-resources.ts";
-import type { PlanCall } from "./plan-call.ts";
+import type { PlanCall, PlannedMethod } from "./plan-call.ts";
 import { planResource, planStale } from "./plan-stale.ts";
 import { planReasons } from "./reasons.ts";
-import { isProposer, planUsed, type SavedPlan } from "./saved-plan.ts";
+import { isProposer, planNotFound, planUsed, type SavedPlan } from "./saved-plan.ts";
 import type { SavedPlans } from "./saved-plans.ts";
 import { personOf } from "./store/plan-record.ts";
 
@@ -21,8 +21,8 @@ export interface PlanApprovals {
 }
 
 export interface PlanApprovalsOptions {
-  readonly savedPlans: Pick<SavedPlans, "get" | "approve">;
-  readonly planCall: Pick<PlanCall, "assertMethod">;
+  readonly savedPlans: Pick<SavedPlans, "get" | "approve" | "requestOf">;
+  readonly planCall: Pick<PlanCall, "assertMethod" | "assertGranted">;
   readonly log: { warn(message: string): void };
 }
 
@@ -44,7 +44,7 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
   }
 
   /** @throws InfraError APPROVAL_NOT_ALLOWED, and those of a caller that may not call the method */
-  function assertApprover(plan: SavedPlan, call: Call): void {
+  function assertApprover(plan: SavedPlan, call: Call): PlannedMethod {
     if (isProposer(plan, call)) {
       throw notAllowed(plan, `${call.caller.actor} has proposed it, so other people have to approve it`);
     }
@@ -54,6 +54,16 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
     const planned = planCall.assertMethod({ method: plan.method }, call);
     assertResourcesGranted({ caller: call.caller, ...planned }, [plan.mutation.resource]);
     call.caller.ceiling?.assertResource(plan.mutation.resource);
+    return planned;
+  }
+
+  /** A request may also touch others than the resource that the plan names. @throws InfraError PLAN_NOT_FOUND, NOT_GRANTED */
+  async function assertRequestGranted({ id }: SavedPlan, planned: PlannedMethod, call: Call): Promise<void> {
+    const saved = await savedPlans.requestOf(id);
+    if (saved === undefined) {
+      throw planNotFound(id);
+    }
+    await planCall.assertGranted(planned, saved.request, call);
   }
 
   /** Records an approval. The plan may have been applied since it was read. */
@@ -85,8 +95,9 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
 
     async approve(id, call) {
       const plan = await savedPlans.get(id, call);
-      assertApprover(plan, call);
+      const planned = assertApprover(plan, call);
       assertApprovable(plan);
+      await assertRequestGranted(plan, planned, call);
       return record(plan, call);
     },
 

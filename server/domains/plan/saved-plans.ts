@@ -25,7 +25,7 @@ import {
   type SavedPlan,
   savedPlanFromRecord,
 } from "./saved-plan.ts";
-import type { PlanRecord, SavedPlanRow } from "./store/plan-record.ts";
+import type { SavedPlanRow } from "./store/plan-record.ts";
 import type { PlanLimits } from "./store/plans.ts";
 import type { NewApproval, PlanEnd } from "./store/use.ts";
 
@@ -65,8 +65,8 @@ export interface SavedPlans {
   outdate(id: string, because: string): Promise<void>;
   /** Records an approval of a plan, if it is open. Returns the plan. @throws InfraError PLAN_NOT_FOUND */
   approve(approval: NewApproval): Promise<SavedPlan>;
-  /** Returns the request of a plan that an operation applies; undefined if the plan was deleted. */
-  ofOperation(id: string): Promise<PlannedRequest | undefined>;
+  /** Returns the request of a plan, even if it has expired; undefined if it was deleted. */
+  requestOf(id: string): Promise<PlannedRequest | undefined>;
   /** Removes some of the expired plans. Returns whether there may be more. */
   purge(): Promise<boolean>;
 }
@@ -80,8 +80,8 @@ export interface SavedPlansOptions {
   /** All methods of the gateway, by their full names. */
   readonly methods: ReadonlyMap<string, DescMethod>;
   readonly rules: Pick<ApprovalRules, "requirementOf">;
-  /** Reports whether a caller may call a method. */
-  readonly mayCall: (method: DescMethod, by: PlanOwner) => boolean;
+  /** Reports whether a caller may call a method, and change a resource by it. */
+  readonly mayCall: (method: DescMethod, by: PlanOwner, resource?: string) => boolean;
   /** A plan is also hidden from callers whose grants do not cover its resource any more. */
   readonly visibilityOf: VisibilityOf;
 }
@@ -95,7 +95,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
   const { store, seal, digestKey, methods, rules, mayCall, visibilityOf } = options;
 
   /** Decrypts the request. @throws InfraError PLAN_STALE for a method that this version lacks */
-  function requestOf(row: SavedPlanRow): PlannedRequest {
+  function openRequest(row: SavedPlanRow): PlannedRequest {
     const method = methods.get(row.method);
     if (method === undefined) {
       throw planStale(row.id, `this version of the gateway has no ${row.method}`);
@@ -112,11 +112,14 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
     };
   }
 
-  function isVisible(record: PlanRecord, by: PlanOwner): boolean {
-    const method = methods.get(record.method);
-    const isForOthers = record.required_approvals > 0 && method !== undefined && mayCall(method, by);
-    const isShown = record.owner === planOwnerOf(by) || seesAll(by) || isForOthers;
-    return isShown && isCovered(savedPlanFromRecord(record), by);
+  function isVisible(plan: SavedPlan, by: PlanOwner): boolean {
+    const isOwn = plan.owner === planOwnerOf(by) || seesAll(by);
+    return (isOwn || isForApproval(plan, by)) && isCovered(plan, by);
+  }
+
+  function isForApproval({ method: path, requiredApprovals, mutation }: SavedPlan, by: PlanOwner): boolean {
+    const method = methods.get(path);
+    return requiredApprovals > 0 && method !== undefined && mayCall(method, by, mutation.resource);
   }
 
   function isCovered({ method, mutation }: SavedPlan, by: PlanOwner): boolean {
@@ -155,10 +158,11 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
 
     async get(id, by) {
       const record = await store.run("plans.get", { id: parsePlanId(id) });
-      if (record === undefined || !isVisible(record, by)) {
+      const plan = record && savedPlanFromRecord(record);
+      if (plan === undefined || !isVisible(plan, by)) {
         throw planNotFound(id);
       }
-      return savedPlanFromRecord(record);
+      return plan;
     },
 
     async list({ belowSeq, limit, waiting }, by) {
@@ -171,7 +175,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
       const rows = await store.run("plans.list", { view, waiting, belowSeq, limit: limit + 1 });
       const page = rows.slice(0, limit);
       return {
-        rows: page.map(savedPlanFromRecord).filter((plan) => isCovered(plan, by)),
+        rows: page.map(savedPlanFromRecord).filter((plan) => isVisible(plan, by)),
         nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined,
       };
     },
@@ -202,7 +206,7 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
         throw planNotFound(id);
       }
       // Decrypted first, so that a plan that cannot be is not begun.
-      const planned = requestOf(known);
+      const planned = openRequest(known);
       const { mutation } = savedPlanFromRecord(known);
       const { approvals } = rules.requirementOf(planned.method, by.caller, mutation);
       const record = await store.run("plans.begin", { id, owner, requiredApprovals: approvals });
@@ -239,9 +243,9 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
       return savedPlanFromRecord(record);
     },
 
-    async ofOperation(id) {
-      const row = await store.run("plans.ofOperation", { id });
-      return row && requestOf(row);
+    async requestOf(id) {
+      const row = await store.run("plans.row", { id });
+      return row && openRequest(row);
     },
 
     purge: async () => (await store.run("plans.purge", { limit: purgeBatch })).count === purgeBatch,

@@ -28,11 +28,8 @@ export interface NewApproval {
 
 /** What is done with saved plans. */
 export const planUseTransactions = {
-  /** Returns the plan that an operation applies, even if it has expired meanwhile. */
-  async "plans.ofOperation"(
-    { db }: TransactionContext,
-    { id }: { id: string },
-  ): Promise<SavedPlanRow | undefined> {
+  /** Returns a plan, even if it has expired: an operation may be applying it. */
+  async "plans.row"({ db }: TransactionContext, { id }: { id: string }): Promise<SavedPlanRow | undefined> {
     return db.selectFrom("saved_plans").selectAll().where("id", "=", id).executeTakeFirst();
   },
 

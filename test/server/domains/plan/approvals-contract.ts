@@ -123,7 +123,7 @@ export async function testApprovals(t: Test, store: Store): Promise<void> {
     t.same((await plans.ofCall(plannedRemoval("e"), alice)).plans, []);
     t.same(await waitingIds(plans), []);
     t.equal(await plans.purge(), false);
-    t.equal(await store.run("plans.ofOperation", { id }), undefined);
+    t.equal(await store.run("plans.row", { id }), undefined);
   });
 
   await t.test("the open plans of a call are found by its request, and made stale", async (t) => {
