@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { handlersOf } from "../../domain/change.ts";
+import type { VisibilityOf } from "../../domain/visibility.ts";
 import { grantedHosts } from "../../fleet/caller/granted-hosts.ts";
 import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
@@ -17,12 +18,14 @@ export function createFleetService(
   hub: () => Hub,
   changes: FleetChanges,
   routeOf: RouteOf,
+  visibilityOf: VisibilityOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>, call: Call) => {
     const { hosts, links, hubs, problems } = hub();
+    const visibility = visibilityOf(call);
     return {
       hosts: hostsWith(grantedHosts(hosts, call).list(), labels).map((record) =>
-        hostMessage(record, { links, hubs, problems }),
+        hostMessage(record, { links, hubs, problems }, visibility),
       ),
     };
   };

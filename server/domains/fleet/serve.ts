@@ -10,12 +10,20 @@ import { createFleetService, requireHub } from "./fleet-service.ts";
 import { createMembershipService } from "./membership-service.ts";
 
 /** Creates the services of the fleet. */
-export function serveFleet({ fleet, host, store, log, routeOf, instanceId }: DomainContext): DomainServices {
+export function serveFleet({
+  fleet,
+  host,
+  store,
+  log,
+  routeOf,
+  visibilityOf,
+  instanceId,
+}: DomainContext): DomainServices {
   const hub = requireHub(fleet.hub);
   const changes = createFleetChanges(hub);
   return {
     registrations: [
-      createFleetService(hub, changes, routeOf),
+      createFleetService(hub, changes, routeOf, visibilityOf),
       createMembershipService(fleet.membership, host),
       createEnrollmentService(hub),
     ],

@@ -7,7 +7,7 @@ import {
   untilHosts,
 } from "../../fleet/fleet-under-test.ts";
 import { until } from "../../harness/until.ts";
-import { grantsOf } from "./grants-under-test.ts";
+import { type GrantedCaller, grantsOf } from "./grants-under-test.ts";
 
 const resources = ["volumeGroups/sandbox-vg/volumes/db-*"];
 
@@ -56,6 +56,14 @@ test("the hub decides the host of a call, and the host its resources", async (t)
     t.notMatch(text, /node-2|web-1|sandbox-web/, method);
   }
   t.match((await named.call("hostplane.v1.FleetService/ListHosts")).body.hosts, [{ name: "node-1" }]);
+  const figuresOf = async (one: GrantedCaller) => {
+    const { text } = await one.call("hostplane.v1.FleetService/ListHosts", { labels: { rack: "a" } });
+    return /"figures":\[\{"resource":"volumeGroups\/sandbox-vg"/.test(text);
+  };
+  await until(() => figuresOf(admin));
+  t.equal(await figuresOf(named), false, "figures of a volume group of which it may see some volumes");
+  const group = { role: "ROLE_VIEWER", hosts: ["node-1"], resources: ["volumeGroups/sandbox-vg"] };
+  t.equal(await figuresOf(await userWith("by-group", [group])), true, "and of one that it may see");
   await until(async () => {
     const { body } = await named.call("hostplane.v1.InventoryService/ListResources");
     return /db-1/.test(JSON.stringify(body.resources));
