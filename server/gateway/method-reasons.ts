@@ -78,6 +78,7 @@ function reasonsByRule(documented: DocumentedMethod): readonly Reason[] {
     ...(needsLogin || rule.domain === authDomain.name ? ofStore : []),
     ...(needsLogin && rule.role !== "viewer" ? [rpcReasons.ROLE_REQUIRED] : []),
     ...(needsLogin && !rule.ofEveryService ? [rpcReasons.SERVICE_NOT_ALLOWED] : []),
+    ...(needsLogin && method.methodKind !== "unary" ? [rpcReasons.ACCESS_CHANGED] : []),
     ...(rule.mutation ? [rpcReasons.UNKNOWN_FIELD] : []),
     ...(rule.mutation && needsLogin && rule.domain !== planDomain.name ? ofApprovals : []),
     ...(takesIdempotencyKey(documented)

@@ -91,6 +91,11 @@ export const rpcReasons = defineReasons({
     meaning:
       "No grant of the caller covers the method, the resource or the host, whether or not it exists; the message names it.",
   },
+  ACCESS_CHANGED: {
+    code: "ABORTED",
+    retryable: true,
+    meaning: "What the caller may do has changed since the stream began: call the method again.",
+  },
   TOO_MANY_LOGINS: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,

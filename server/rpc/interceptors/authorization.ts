@@ -98,14 +98,14 @@ export function createAuthorization(
 /**
  * Ends a stream that cannot follow a change of what its caller may do: one that began without bounds is not filtered, and a host
  * of the fleet filters by what the hub sent when the stream began.
- * @throws InfraError NOT_GRANTED
+ * @throws InfraError ACCESS_CHANGED
  */
 function assertSameBounds({ caller, method, fleetHost }: Call, current: Caller): void {
   const { actor, grants } = current;
   const isUnfiltered = caller.grants === undefined && grants !== undefined;
   if (isUnfiltered || (fleetHost !== undefined && !hasSameAccess(caller, current))) {
     const message = `what ${actor} may do has changed; call ${methodPathOf(method)} again`;
-    throw new InfraError(rpcReasons.NOT_GRANTED, message);
+    throw new InfraError(rpcReasons.ACCESS_CHANGED, message);
   }
 }
 

@@ -105,5 +105,5 @@ test("a stream of a host ends when what its caller may do changes", async (t) =>
     grants: { grants: [{ role: "ROLE_VIEWER", resources: ["volumeGroups/sandbox-vg/volumes/web-*"] }] },
   });
   t.equal(status, 200, text);
-  t.match(await answer.text(), /NOT_GRANTED/);
+  t.match(await answer.text(), /ACCESS_CHANGED/);
 });
