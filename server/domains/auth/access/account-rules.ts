@@ -10,12 +10,15 @@ const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const maxCertificateNames = 16;
 const maxCertificateNameLength = 255;
 
-/** Forms of names in certificates; the values are those of server/rpc/protocols/http/certificate-names.ts. */
+/**
+ * Forms of names in certificates; the values are those of server/rpc/protocols/http/certificate-names.ts. None has characters that
+ * reorder a text, since an approver reads the name in a plan.
+ */
 const certificateNameForms: Readonly<Record<string, RegExp>> = {
-  CN: /^[^\p{Cc}]{1,64}$/u,
+  CN: /^[^\p{Cc}\p{Bidi_Control}]{1,64}$/u,
   DNS: /^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/,
   URI: /^[A-Za-z][A-Za-z0-9+.-]*:[!-~]+$/,
-  email: /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u,
+  email: /^[^\s\p{Cc}\p{Bidi_Control}@]+@[^\s\p{Cc}\p{Bidi_Control}@]+$/u,
 };
 
 /** @throws InfraError INVALID_FIELD */

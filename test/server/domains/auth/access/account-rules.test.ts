@@ -74,6 +74,8 @@ test("certificate names", async (t) => {
     "email:alice",
     "email:a@b@c",
     "CN=a\nb",
+    "CN=a\u202eb",
+    "email:a@\u2066b",
     "cn=a",
     "OU=a",
     "IP:127.0.0.1",
