@@ -35,16 +35,16 @@ export function isInRange(sizeBytes: bigint, { requiredBytes, limitBytes }: Capa
 }
 
 /**
- * Returns the smallest size within a range that is not below `leastBytes`, in whole extents.
+ * Returns the smallest size within a range that is not below `leastBytes`, in whole units, at least one.
  * @throws InfraError CSI_CAPACITY
  */
-export function sizeWithin(range: CapacityRange, leastBytes: bigint, extentSizeBytes: bigint): bigint {
-  const wantedBytes = range.requiredBytes > leastBytes ? range.requiredBytes : leastBytes;
-  const sizeBytes = roundUpToExtents(wantedBytes, extentSizeBytes);
+export function sizeWithin(range: CapacityRange, leastBytes: bigint, unitBytes: bigint): bigint {
+  const neededBytes = range.requiredBytes > leastBytes ? range.requiredBytes : leastBytes;
+  const sizeBytes = neededBytes === 0n ? unitBytes : roundUpToExtents(neededBytes, unitBytes);
   if (range.limitBytes !== undefined && sizeBytes > range.limitBytes) {
     throw new InfraError(
       csiReasons.CSI_CAPACITY,
-      `the smallest possible size is ${sizeBytes} bytes (extents of ${extentSizeBytes}), which is above limit_bytes ${range.limitBytes}`,
+      `the smallest possible size is ${sizeBytes} bytes (volumes are allocated in units of ${unitBytes}), which is above limit_bytes ${range.limitBytes}`,
     );
   }
   return sizeBytes;

@@ -2,7 +2,7 @@ import { InfraError, invalidField } from "../../../../adapters/host/infra-error.
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { assertOriginName, assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { reservedTagStart } from "../../../lvm/operation-marks.ts";
+import { isTemporary, reservedTagStart } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
 import type { IsProtectedName } from "../protection.ts";
 import { type CsiKind, type CsiMarks, csiMarksOf, nameDigestOf } from "./csi-marks.ts";
@@ -126,8 +126,9 @@ export function findByName(
   return listCsiVolumes(state, deviceClasses, kind).find(({ marks }) => marks.nameDigest === digest);
 }
 
+/** A volume that an operation still fills has the tags already, but does not exist in CSI yet. */
 function csiVolumeFrom(volume: LogicalVolume, deviceClasses: readonly DeviceClass[]): CsiVolume | undefined {
-  const marks = csiMarksOf(volume);
+  const marks = isTemporary(volume) ? undefined : csiMarksOf(volume);
   const className = deviceClassOf(volume, deviceClasses);
   const deviceClass = deviceClasses.find(({ name }) => name === className);
   return marks === undefined || deviceClass === undefined

@@ -10,6 +10,7 @@ import { type CapacityRange, parseCapacityRange, sizeWithin } from "../capacity-
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
+import { allocationUnitBytes } from "./requested-volume.ts";
 
 /** A volume to grow. */
 export interface ExpandCsiVolumeSpec {
@@ -27,8 +28,8 @@ export function createExpandCsiVolume(
     parse({ volumeId: id, capacityRange }) {
       assertId(id, "volume_id");
       const range = parseCapacityRange(capacityRange);
-      if (range.requiredBytes === 0n) {
-        throw invalidField("capacity_range.required_bytes", "must be at least 1");
+      if (range.requiredBytes === 0n && range.limitBytes === undefined) {
+        throw invalidField("capacity_range", "must have required_bytes or limit_bytes");
       }
       return { id, range, found: undefined };
     },
@@ -60,7 +61,7 @@ export function targetOfExpansion({ id, found }: Pick<ExpandCsiVolumeSpec, "id" 
  */
 export function expansion(parts: CsiParts, id: string, range: CapacityRange, state: LvmState): Mutation {
   const { volume, deviceClass } = requireCsiVolume(state, parts.deviceClasses, "volume", id);
-  const { group } = assertResolved(deviceClass, state);
+  const resolved = assertResolved(deviceClass, state);
   if (range.limitBytes !== undefined && volume.sizeBytes > range.limitBytes) {
     throw new InfraError(
       csiReasons.CSI_CAPACITY,
@@ -68,7 +69,8 @@ export function expansion(parts: CsiParts, id: string, range: CapacityRange, sta
       { resource: resourceOfId(id) },
     );
   }
-  const sizeBytes = sizeWithin(range, volume.sizeBytes, group.extentSizeBytes);
+  const isLargeEnough = volume.sizeBytes >= range.requiredBytes;
+  const sizeBytes = isLargeEnough ? volume.sizeBytes : sizeWithin(range, 0n, allocationUnitBytes(resolved));
   const request = { name: volume.name, deviceClass, sizeBytes, skipsShrinking: true };
   return createResizeVolume(parts).check(request, state);
 }

@@ -12,6 +12,7 @@ import {
 } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { DomainContext } from "../../../../../server/domain/domain-services.ts";
 import { serveCsi } from "../../../../../server/domains/volumes/csi/serve-csi.ts";
+import { createThickClones } from "../../../../../server/domains/volumes/long-changes/thick-clones.ts";
 import { createVolumes } from "../../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../../server/operations/engine/run-inline.ts";
 import { operationReasons } from "../../../../../server/operations/reasons.ts";
@@ -70,6 +71,12 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
         throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, "an operation works on it");
       }
     },
+    list: async () => ({ operations: [], nextSeq: undefined }),
+    register: () => ({
+      start: () => {
+        throw new TypeError("no operations run here");
+      },
+    }),
   };
   const settings = { driverName: "lvm.csi.test", roots: ["/csi"], expansion: "controller" as const };
   const system = {
@@ -80,14 +87,16 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
     csi: { mounts, settings },
     close: async () => {},
   };
+  const runner = createInlineRunner(() => {});
   const context = {
     host: "node-1",
     facts: { version: "1.2.3" },
-    runner: createInlineRunner(() => {}),
+    runner,
     operations,
   } as unknown as DomainContext;
   const volumes = createVolumes({ lvm, deviceClasses });
-  const { registrations, planners } = serveCsi(system, { lvm, volumes }, context);
+  const thickClones = createThickClones({ lvm, deviceClasses, runner, operations });
+  const { registrations, planners } = serveCsi(system, { lvm, volumes, thickClones }, context);
 
   /** Calls a method as the router does. */
   async function call<M extends DescMethodUnary>(
