@@ -19,7 +19,10 @@ export interface Mount {
   readonly source: string;
   /** Flags of this mount, such as `ro`, `nosuid` and `noatime`. */
   readonly flags: readonly string[];
-  /** Options of the file system, which all its mounts share. `ro` if it cannot be written, for example after an I/O error. */
+  /**
+   * Options of the file system, which all its mounts share, such as `sync`. `ro` if it cannot be written, for example after an I/O
+   * error.
+   */
   readonly fileSystemOptions: readonly string[];
 }
 
@@ -61,6 +64,8 @@ export type MountStep =
       readonly source: string;
       readonly path: string;
       readonly readOnly: boolean;
+      /** Flags of the first mount that a read-only one would lose (`keptFlags`). */
+      readonly flags: readonly string[];
     }
   | { readonly kind: "unmount"; readonly path: string }
   | {

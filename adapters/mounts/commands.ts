@@ -30,7 +30,11 @@ export function commandOf(step: MountStep): readonly [Tool | "mkdir" | "touch" |
         ...["--", step.device, step.path],
       ];
     case "bind":
-      return ["mount", "--options", step.readOnly ? "bind,ro" : "bind", "--", step.source, step.path];
+      return [
+        "mount",
+        ...["--options", ["bind", ...(step.readOnly ? ["ro", ...step.flags] : [])].join(",")],
+        ...["--", step.source, step.path],
+      ];
     case "unmount":
       return ["umount", "--", step.path];
     case "grow":

@@ -5,16 +5,14 @@ const maxPathBytes = 4095;
 const maxNameBytes = 255;
 const maxFlagsLength = 1024;
 
-/** Flags that a mount shows exactly as requested, by which two mounts are compared. */
-export const comparedFlags: readonly string[] = [
-  "dirsync",
-  "noatime",
-  "nodev",
-  "nodiratime",
-  "noexec",
-  "nosuid",
-  "sync",
-];
+/**
+ * Flags that belong to one mount of a file system. mount(8) before 2.39 makes a bind mount read-only by a second system call, which
+ * drops those that it does not repeat: `-o bind,ro` of a mount with `nosuid,nodev,noexec` is `ro` only.
+ */
+export const keptFlags: readonly string[] = ["noatime", "nodev", "nodiratime", "noexec", "nosuid"];
+
+/** Flags that the kernel shows exactly as requested, by which two mounts are compared. It shows the last two with the file system. */
+export const comparedFlags: readonly string[] = [...keptFlags, "dirsync", "sync"];
 
 /** Options with which mount(8) would do something other than mount this device at this path. */
 const otherMeanings =

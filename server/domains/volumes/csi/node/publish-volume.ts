@@ -3,7 +3,7 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf } from "../../../../../adapters/lvm/names.ts";
 import type { Mount, MountStep } from "../../../../../adapters/mounts/adapter.ts";
-import { assertTargetPath } from "../../../../../adapters/mounts/names.ts";
+import { assertTargetPath, keptFlags } from "../../../../../adapters/mounts/names.ts";
 import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { NodePublishVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
@@ -73,8 +73,8 @@ export function createPublishVolume(
       const found = requireCsiVolume(state, deviceClasses, "volume", spec.id);
       const resource = resourceOfId(spec.id);
       const all = await mounts.mounts();
-      assertStaged(all, spec, found, resource);
-      const steps = isPublished(all, spec, found) ? [] : await publication(parts, spec, found);
+      const staged = assertStaged(all, spec, found, resource);
+      const steps = isPublished(all, spec, found) ? [] : await publication(parts, spec, found, staged);
       return {
         kind: "volumes.publish",
         resource,
@@ -91,15 +91,18 @@ export function createPublishVolume(
   };
 }
 
-/** @throws InfraError MOUNT_MISSING, MOUNT_FOREIGN, MOUNT_DIFFERS */
+/**
+ * Returns the mount at the staging path; undefined for a raw block device.
+ * @throws InfraError MOUNT_MISSING, MOUNT_FOREIGN, MOUNT_DIFFERS
+ */
 function assertStaged(
   all: readonly Mount[],
   { id, stagingPath, capability }: PublishSpec,
   { volume }: CsiVolume,
   resource: string,
-): void {
+): Mount | undefined {
   if (capability.fileSystem === undefined && volume.active) {
-    return;
+    return undefined;
   }
   const staged = visibleAt(all, stagingPath);
   if (staged === undefined || !isOfVolume(staged, volume)) {
@@ -108,6 +111,7 @@ function assertStaged(
     });
   }
   assertAsRequested(staged, capability, resource);
+  return staged;
 }
 
 /**
@@ -152,6 +156,7 @@ async function publication(
   { mounts }: CsiParts,
   { path, stagingPath, capability, readOnly }: PublishSpec,
   { volume }: CsiVolume,
+  staged: Mount | undefined,
 ): Promise<MutationStep[]> {
   const isBlock = capability.fileSystem === undefined;
   const kind = await mounts.targetKind(path, "target_path");
@@ -160,7 +165,8 @@ async function publication(
   }
   const source = isBlock ? devicePathOf(volume.volumeGroupName, volume.name) : stagingPath;
   const create: MountStep = { kind: isBlock ? "createFile" : "createDirectory", path };
-  const bind: MountStep = { kind: "bind", source, path, readOnly };
+  const flags = keptFlags.filter((flag) => staged?.flags.includes(flag));
+  const bind: MountStep = { kind: "bind", source, path, readOnly, flags };
   return [
     ...(kind === "absent" ? [mountStepOf(mounts, create, { kind: "removeTarget", path })] : []),
     mountStepOf(mounts, bind, { kind: "unmount", path }),

@@ -55,7 +55,7 @@ export function assertAsRequested(
 ): void {
   const type = fileSystem?.type ?? mount.fileSystem;
   const requested = comparedFlags.filter((flag) => fileSystem?.flags.includes(flag));
-  const actual = comparedFlags.filter((flag) => mount.flags.includes(flag));
+  const actual = comparedFlags.filter((flag) => [...mount.flags, ...mount.fileSystemOptions].includes(flag));
   const difference =
     mount.fileSystem !== type
       ? `its file system is ${mount.fileSystem}, requested is ${type}`

@@ -80,7 +80,8 @@ test("a volume that was mounted several times at one path is unmounted completel
   const { stage, publish, unpublish, mounted, mounts } = await createSubject(t);
   await stage(mountCapability());
   await publish(mountCapability());
-  await mounts.run({ kind: "bind", source: stagingTargetPath, path: targetPath, readOnly: false });
+  const again = { kind: "bind", source: stagingTargetPath, path: targetPath, readOnly: false } as const;
+  await mounts.run({ ...again, flags: [] });
   await unpublish();
   t.same(await mounted(), ["/csi/staging rw"]);
 });
@@ -96,6 +97,24 @@ test("the same path with other options is ALREADY_EXISTS", async (t) => {
   await publish(mountCapability());
   await t.rejects(publish(mountCapability(), { readonly: true }), differs);
   await t.rejects(publish(blockCapability), differs);
+});
+
+test("flags that the kernel shows with the file system are compared too", async (t) => {
+  const { stage, publish } = await createSubject(t);
+  const capability = mountCapability({ mountFlags: ["sync", "dirsync", "nosuid"] });
+  await stage(capability);
+  await stage(capability);
+  await publish(capability);
+  await publish(capability);
+  await t.rejects(stage(mountCapability({ mountFlags: ["nosuid"] })), error("MOUNT_DIFFERS"));
+});
+
+test("a read-only target keeps the flags of the staged volume", async (t) => {
+  const { stage, publish, mounted } = await createSubject(t);
+  const capability = mountCapability({ mountFlags: ["noatime", "noexec", "nosuid", "sync"] });
+  await stage(capability);
+  await publish(capability, { readonly: true });
+  t.same(await mounted(), ["/csi/staging rw,noatime,noexec,nosuid", "/csi/pods/a ro,noatime,noexec,nosuid"]);
 });
 
 test("one writer has one target path", async (t) => {
