@@ -148,6 +148,47 @@ test("a request that the driver cannot meet is refused, with the field", async (
   });
 });
 
+test("a size is the smallest possible one within the range", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  const xfs = [mountCapability({ fsType: "xfs" })];
+  const striped = { deviceClass: "striped" };
+  const sizes: readonly (readonly [object, bigint])[] = [
+    [{}, gib],
+    [{ volumeCapabilities: xfs }, gib],
+    [{ volumeCapabilities: xfs, capacityRange: { requiredBytes: 1n } }, 300n * mib],
+    [{ capacityRange: { requiredBytes: 1n } }, 4n * mib],
+    [{ capacityRange: { limitBytes: 10n * mib + 1n } }, 8n * mib],
+    [{ capacityRange: { limitBytes: 5n * gib } }, gib],
+    [{ parameters: striped, capacityRange: { requiredBytes: 13n * mib, limitBytes: 24n * mib } }, 24n * mib],
+    [{ parameters: striped, capacityRange: { limitBytes: 30n * mib } }, 24n * mib],
+  ];
+  for (const [index, [more, sizeBytes]] of sizes.entries()) {
+    const { volume } = await call(method.createVolume, { name: `v${index}`, volumeCapabilities, ...more });
+    t.equal(volume?.capacityBytes, sizeBytes, JSON.stringify(Object.keys(more)));
+  }
+  for (const capacityRange of [
+    { limitBytes: 4n * mib - 1n },
+    { requiredBytes: 5n * mib, limitBytes: 7n * mib },
+  ]) {
+    await t.rejects(call(method.createVolume, { name, volumeCapabilities, capacityRange }), {
+      reason: "CSI_CAPACITY",
+    });
+  }
+  await t.rejects(
+    call(method.createVolume, {
+      name,
+      volumeCapabilities,
+      parameters: striped,
+      capacityRange: { requiredBytes: 13n * mib, limitBytes: 20n * mib },
+    }),
+    { reason: "CSI_CAPACITY" },
+    "LVM would round it up to 24 MiB",
+  );
+  await t.rejects(call(method.createVolume, { name: "v3", volumeCapabilities: xfs }), {
+    reason: "CSI_DIFFERS",
+  });
+});
+
 test("a snapshot is created once, and a volume is created from it and grows", async (t) => {
   const { call, find } = await createCsiUnderTest(t);
   const { volume } = await call(method.createVolume, { name, volumeCapabilities });
@@ -230,6 +271,7 @@ test("a volume grows, and never shrinks", async (t) => {
     nodeExpansionRequired: true,
   });
   t.match(await expand({ requiredBytes: gib }), { capacityBytes: 2n * gib });
+  t.match(await expand({ limitBytes: 3n * gib }), { capacityBytes: 2n * gib });
   await t.rejects(expand({ requiredBytes: mib, limitBytes: gib }), {
     name: "InfraError",
     reason: "CSI_CAPACITY",

@@ -49,6 +49,10 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
           { name: "other", sizeBytes: gib },
         ],
       },
+      {
+        name: "vg1",
+        devices: ["a", "b", "c"].map((disk) => ({ path: `/dev/${disk}`, sizeBytes: gib })),
+      },
     ],
   });
   t.teardown(() => lvm.close());
@@ -64,6 +68,7 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
   const deviceClasses = [
     { name: "thick", volumeGroup: "vg0", default: false, spareGiB: 1 },
     { name: "thin", volumeGroup: "vg0", default: true, spareGiB: 0, thinPool: "pool", overprovision: 3 },
+    { name: "striped", volumeGroup: "vg1", default: false, spareGiB: 0, stripe: 3 },
   ];
   const operations = {
     assertFree: async (resource: string) => {
