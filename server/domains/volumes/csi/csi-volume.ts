@@ -26,10 +26,14 @@ export function csiIdOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGr
   return `${volumeGroupName}/${name}`;
 }
 
+/** Returns the name of the volume group in an ID; empty for an ID of another form. */
+export function groupOfId(id: string): string {
+  return id.slice(0, Math.max(0, id.indexOf("/")));
+}
+
 /** Returns the resource name of the volume with an ID, as in events. An ID of another form gives one that does not exist. */
 export function resourceOfId(id: string): string {
-  const slash = id.indexOf("/");
-  return volumeResource(id.slice(0, Math.max(0, slash)), id.slice(slash + 1));
+  return volumeResource(groupOfId(id), id.slice(id.indexOf("/") + 1));
 }
 
 /** @throws InfraError INVALID_FIELD */

@@ -16,6 +16,7 @@ import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi
 import { csiReasons } from "../reasons.ts";
 import {
   assertAsRequested,
+  assertOneUse,
   isOfVolume,
   isReadOnly,
   mountStepOf,
@@ -138,6 +139,7 @@ function isPublished(
     }
     return true;
   }
+  assertOneUse(all, found, capability);
   const other = all.find(
     (mount) => mount.path !== stagingPath && mount.path !== path && isOfVolume(mount, found.volume),
   );

@@ -280,6 +280,7 @@ export function withState(lvm: LvmAdapter, change: (state: LvmState) => LvmState
   return {
     ...lvm,
     read: async (signal) => changed(await lvm.read(signal)),
+    readRecent: async (signal) => changed(await lvm.readRecent(signal)),
     refresh: async (signal) => changed(await lvm.refresh(signal)),
   };
 }

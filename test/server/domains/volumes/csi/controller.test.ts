@@ -1,4 +1,5 @@
 import { test } from "tap";
+import type { LogicalVolume } from "../../../../../adapters/lvm/adapter.ts";
 import {
   VolumeCapability_AccessMode_Mode as AccessMode,
   Controller,
@@ -44,6 +45,27 @@ test("a volume that was not created through CSI is neither returned nor removed"
   await call(method.deleteVolume, { volumeId: "vg0/other" });
   t.ok(await find("other"));
   t.same((await call(method.listVolumes, {})).entries, []);
+});
+
+test("a volume that is only out of sight does not count as deleted", async (t) => {
+  const { call, alter } = await createCsiUnderTest(t);
+  await call(method.createVolume, { name, volumeCapabilities });
+  const remove = () => call(method.deleteVolume, { volumeId: "vg0/pvc-1" });
+  alter((state) => ({ ...state, volumeGroups: [], volumes: [] }));
+  await t.rejects(remove(), { reason: "VOLUME_GROUP_GONE", code: "UNAVAILABLE" });
+  await t.rejects(call(method.deleteSnapshot, { snapshotId: "vg0/csi-snap-1" }), {
+    reason: "VOLUME_GROUP_GONE",
+  });
+  await call(method.deleteVolume, { volumeId: "vg9/pvc-1" });
+  await call(method.deleteVolume, { volumeId: "none" });
+  const renamed = (volume: LogicalVolume) => ({ ...volume, volumeGroupName: "vg9" });
+  alter((state) => ({ ...state, volumes: state.volumes.map(renamed) }));
+  await t.rejects(call(method.deleteVolume, { volumeId: "vg9/pvc-1" }), {
+    reason: "VOLUME_PROTECTED",
+    message: /no device class/,
+  });
+  alter((state) => state);
+  await remove();
 });
 
 test("names that LVM does not allow, or that are protected, get another name", async (t) => {

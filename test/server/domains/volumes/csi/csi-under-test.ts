@@ -1,6 +1,7 @@
 import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf } from "../../../../../adapters/lvm/names.ts";
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import type { MountStep } from "../../../../../adapters/mounts/adapter.ts";
@@ -17,6 +18,7 @@ import { createVolumes } from "../../../../../server/domains/volumes/volumes.ts"
 import { createInlineRunner } from "../../../../../server/operations/engine/run-inline.ts";
 import { operationReasons } from "../../../../../server/operations/reasons.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
+import { withState } from "../backups/backups-under-test.ts";
 
 export const mib = 1n << 20n;
 export const gib = 1n << 30n;
@@ -37,9 +39,12 @@ export const blockCapability: CapabilityInit = {
   accessMode: { mode: AccessMode.SINGLE_NODE_WRITER },
 };
 
-/** Creates the CSI driver of the host `node-1` in memory, with a thick and a thin device class. The default is thin. */
+/**
+ * Creates the CSI driver of the host `node-1` in memory, with a thick, a thin and a striped device class. The default is thin.
+ * `alter` changes the state that LVM reports.
+ */
 export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}) {
-  const lvm = createLvmSandbox({
+  const sandbox = createLvmSandbox({
     volumeGroups: [
       {
         name: "vg0",
@@ -55,7 +60,9 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
       },
     ],
   });
-  t.teardown(() => lvm.close());
+  t.teardown(() => sandbox.close());
+  let alteration = (state: LvmState) => state;
+  const lvm = withState(sandbox, (state) => alteration(state));
   const faults = createStepFaults<MountStep>();
   const mounts = createMountsSandbox({
     faults,
@@ -115,5 +122,8 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
   }
 
   const find = async (name: string) => (await lvm.read()).value.volumes.find((one) => one.name === name);
-  return { lvm, mounts, faults, call, planners, find };
+  const alter = (change: typeof alteration) => {
+    alteration = change;
+  };
+  return { lvm, mounts, faults, call, planners, find, alter };
 }

@@ -179,6 +179,39 @@ test("a raw block device is published as a file, and never read-only", async (t)
   t.same(await mounts.mounts(), []);
 });
 
+test("a volume is not a file system and a raw block device at the same time", async (t) => {
+  const { stage, publish, unpublish, unstage } = await createSubject(t);
+  const used = (path: string) => ({
+    ...error("VOLUME_IN_USE", "FAILED_PRECONDITION"),
+    message: `volume vg0/data is mounted at ${path}`,
+  });
+  await stage(mountCapability());
+  await t.rejects(stage(blockCapability), used(stagingTargetPath));
+  await t.rejects(publish(blockCapability), used(stagingTargetPath));
+  await unstage();
+  await stage(blockCapability);
+  await publish(blockCapability);
+  await t.rejects(stage(mountCapability()), used(targetPath));
+  await unpublish();
+  await stage(mountCapability());
+});
+
+test("a volume that is published is not deleted", async (t) => {
+  const { call, stage, publish, unpublish, unstage, volumeId, find } = await createSubject(t);
+  const remove = () => call(Controller.method.deleteVolume, { volumeId });
+  const used = error("VOLUME_IN_USE", "FAILED_PRECONDITION");
+  await stage(mountCapability());
+  await t.rejects(remove(), used);
+  await unstage();
+  await stage(blockCapability);
+  await publish(blockCapability);
+  await t.rejects(remove(), used);
+  t.ok(await find("data"));
+  await unpublish();
+  await remove();
+  t.notOk(await find("data"));
+});
+
 test("a volume with other content, or an empty one for reading, is not formatted", async (t) => {
   const { stage, mounts, volumeId } = await createSubject(t);
   const differs = error("FILE_SYSTEM_DIFFERS", "FAILED_PRECONDITION");
