@@ -9,12 +9,12 @@ import {
 } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
-import { conditionMessage } from "../messages.ts";
+import { conditionsIn } from "../volume-condition.ts";
 import { isOfVolume, isReadOnly, visibleAt } from "./volume-mounts.ts";
 
 /**
- * Returns the use of a mounted volume, and its condition. A volume is abnormal if LVM reports a fault, or if its file system became
- * read-only after an I/O error.
+ * Returns the use of a mounted volume, and its condition. A volume is abnormal if LVM reports a fault of it or of its thin pool,
+ * or if its file system became read-only after an I/O error.
  * @throws InfraError INVALID_FIELD, VOLUME_NOT_FOUND, TOOL_FAILED
  */
 export async function readVolumeStats(
@@ -33,10 +33,11 @@ export async function readVolumeStats(
       resource: resourceOfId(id),
     });
   }
+  const conditionOf = conditionsIn(state);
   if (mounted.node !== undefined) {
     return {
       usage: [{ unit: Unit.BYTES, total: found.volume.sizeBytes }],
-      volumeCondition: conditionMessage(found),
+      volumeCondition: conditionOf(found),
     };
   }
   const use = await mounts.use(path);
@@ -48,6 +49,6 @@ export async function readVolumeStats(
     ],
     volumeCondition: isBroken
       ? { abnormal: true, message: `the file system on ${id} became read-only; see the kernel's log` }
-      : conditionMessage(found),
+      : conditionOf(found),
   };
 }

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import type { LogicalVolume } from "../../../../../adapters/lvm/adapter.ts";
+import type { LogicalVolume, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import {
   VolumeCapability_AccessMode_Mode as AccessMode,
   Controller,
@@ -333,6 +333,64 @@ test("the capacity is that of the device class, on this host only", async (t) =>
   t.equal((await call(method.getCapacity, thick)).availableCapacity, 28n * gib);
   const elsewhere = { accessibleTopology: { segments: { "lvm.csi.test/host": "node-2" } } };
   t.equal((await call(method.getCapacity, elsewhere)).availableCapacity, 0n);
+});
+
+/** Returns a state whose thin pools are altered. */
+const withPools =
+  (pool: Partial<LogicalVolume>) =>
+  (state: LvmState): LvmState => ({
+    ...state,
+    volumes: state.volumes.map((one) => (one.kind === "thinPool" ? { ...one, ...pool } : one)),
+  });
+
+test("there is no capacity where nothing can be created, and no fraction of an extent", async (t) => {
+  const { call, alter } = await createCsiUnderTest(t);
+  const capacity = async (deviceClass: string) =>
+    (await call(method.getCapacity, { parameters: { deviceClass } })).availableCapacity;
+  for (const pool of [
+    { metadataPercent: 96 },
+    { dataPercent: 100 },
+    { health: "outOfDataSpace" },
+    { health: "metadataReadOnly" },
+  ] as const) {
+    alter(withPools(pool));
+    t.equal(await capacity("thin"), 0n, JSON.stringify(pool));
+    await t.rejects(call(method.createVolume, { name, volumeCapabilities }), { reason: "NO_SPACE" });
+  }
+  alter((state) => ({
+    ...state,
+    volumeGroups: state.volumeGroups.map((group) => ({ ...group, missingPvCount: 1 })),
+  }));
+  t.equal(await capacity("thick"), 0n);
+  alter(withPools({ sizeBytes: gib + 1n }));
+  t.match(await call(method.getCapacity, {}), {
+    availableCapacity: 3n * gib + 3n,
+    maximumVolumeSize: 3n * gib,
+    minimumVolumeSize: 4n * mib,
+  });
+});
+
+test("a volume whose thin pool has failed is abnormal", async (t) => {
+  const { call, alter } = await createCsiUnderTest(t);
+  await call(method.createVolume, { name, volumeCapabilities });
+  const read = async () => {
+    const { status } = await call(method.controllerGetVolume, { volumeId: "vg0/pvc-1" });
+    const { entries } = await call(method.listVolumes, {});
+    t.same(entries[0]?.status?.volumeCondition, status?.volumeCondition);
+    return status?.volumeCondition;
+  };
+  t.match(await read(), { abnormal: false });
+  for (const [pool, fault] of [
+    [{ dataPercent: 100 }, "full"],
+    [{ health: "metadataReadOnly" }, "metadataReadOnly"],
+    [{ health: "failed" }, "failed"],
+  ] as const) {
+    alter(withPools(pool));
+    t.match(await read(), {
+      abnormal: true,
+      message: `the thin pool vg0/pool of volume vg0/pvc-1 is ${fault}`,
+    });
+  }
 });
 
 test("while an operation works on a volume, its changes are ABORTED", async (t) => {
