@@ -52,6 +52,11 @@ export type TargetKind = "absent" | "directory" | "file" | "other";
 export type MountStep =
   | { readonly kind: "format"; readonly device: string; readonly fileSystem: FileSystemType }
   | {
+      /** Replays the journal of an ext4 file system that is not mounted, and corrects errors as far as that loses no data. */
+      readonly kind: "check";
+      readonly device: string;
+    }
+  | {
       readonly kind: "mount";
       readonly device: string;
       readonly fileSystem: FileSystemType;

@@ -107,6 +107,7 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
         mounts = mounts.filter((_, at) => at !== index);
         break;
       }
+      case "check":
       case "grow":
         break;
       case "createDirectory":

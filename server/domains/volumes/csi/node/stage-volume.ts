@@ -24,8 +24,8 @@ export interface StageSpec {
 }
 
 /**
- * NodeStageVolume: activates a volume, formats it if it is empty, and mounts it at the staging path. A raw block device is only
- * activated. Without a step if all that is done.
+ * NodeStageVolume: activates a volume, formats it if it is empty, and mounts it at the staging path. An ext4 that exists is checked
+ * before, since the kernel also mounts one with errors. A raw block device is only activated. Without a step if all that is done.
  */
 export function createStageVolume(
   parts: CsiParts,
@@ -116,8 +116,19 @@ async function mounting(
       }
     },
   };
+  const check: MountStep = { kind: "check", device };
+  const checking: MutationStep = {
+    ...mountStepOf(mounts, check),
+    async forward() {
+      if (content === "ext4") {
+        await mounts.run(check);
+      }
+    },
+  };
+  const isChecked = !isEmpty && !capability.readOnly && fileSystem() === "ext4";
   return [
     ...(isEmpty || !volume.active ? [formatting] : []),
+    ...(isChecked ? [checking] : []),
     {
       name: "mount",
       command: mounts.commandOf(mount()),

@@ -238,6 +238,45 @@ test("a failed mount leaves nothing mounted, created or active", async (t) => {
   t.same(await mounted(), ["/csi/staging rw"]);
 });
 
+test("an ext4 that exists is checked before it is mounted for writing", async (t) => {
+  const { lvm, faults, stage, unstage, mounted } = await createSubject(t);
+  let kinds: string[] = [];
+  const stepsOf = async (capability: CapabilityInit) => {
+    kinds = [];
+    await stage(capability);
+    await unstage();
+    return kinds.slice(0, -1);
+  };
+  faults.add(({ kind }) => {
+    kinds.push(kind);
+    return undefined;
+  });
+  const any = mountCapability({ fsType: "" });
+  t.same(await stepsOf(any), ["format", "mount"]);
+  t.same(await stepsOf(any), ["check", "mount", "grow"]);
+  t.same(await stepsOf(mountCapability({ mode: AccessMode.SINGLE_NODE_READER_ONLY })), ["mount"]);
+  await lvm.run({ kind: "deactivate", volumeGroupName: "vg0", name: "data" });
+  t.same(await stepsOf(any), ["check", "mount", "grow"], "what an inactive volume contains is read first");
+  const failure = new InfraError(hostReasons.TOOL_FAILED, "damaged");
+  faults.add(({ kind }) => (kind === "check" ? failure : undefined));
+  await t.rejects(stage(any), error("TOOL_FAILED", "INTERNAL"));
+  t.same(await mounted(), []);
+});
+
+test("a new XFS is formatted, and one that exists is not checked", async (t) => {
+  const { faults, stage, unstage } = await createSubject(t);
+  const kinds: string[] = [];
+  faults.add(({ kind }) => {
+    kinds.push(kind);
+    return undefined;
+  });
+  for (const fsType of ["xfs", ""]) {
+    await stage(mountCapability({ fsType }));
+    await unstage();
+  }
+  t.same(kinds, ["format", "mount", "unmount", "mount", "grow", "unmount"]);
+});
+
 test("a mounted volume grows with its file system, also if the controller did not grow it", async (t) => {
   const { call, stage, publish, volumeId, find } = await createSubject(t);
   const expand = (volumePath: string, capacityRange = {}) =>
