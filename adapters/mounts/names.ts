@@ -14,9 +14,12 @@ export const keptFlags: readonly string[] = ["noatime", "nodev", "nodiratime", "
 /** Flags that the kernel shows exactly as requested, by which two mounts are compared. It shows the last two with the file system. */
 export const comparedFlags: readonly string[] = [...keptFlags, "dirsync", "sync"];
 
-/** Options with which mount(8) would do something other than mount this device at this path. */
+/**
+ * Options with which mount(8) would do something other than mount this device at this path, and those of its own that let others
+ * mount or unmount it. `user` and the like also imply nosuid, nodev and noexec.
+ */
 const otherMeanings =
-  /^(r?bind|move|remount|loop|offset|sizelimit|(make-)?(r?shared|r?slave|r?private)|ro|rw|[xX]-.*)$/;
+  /^(r?bind|move|remount|loop|offset|sizelimit|(make-)?(r?shared|r?slave|r?private)|ro|rw|users?(=.*)?|owner|group|u?helper=.*|[xX]-.*)$/;
 
 /**
  * Rejects paths that are not a plain absolute path: with empty names, `.` or `..`, or a control character.
