@@ -92,11 +92,10 @@ export function createControllerChanges(
       createRemoveCsiVolume<DeleteSnapshotRequest>(parts, "snapshot", "snapshot_id", (one) => one.snapshotId),
       async () => ({}),
     ),
-    controllerExpandVolume: change(createExpandCsiVolume(parts), async ({ id }, { resource }) => {
+    controllerExpandVolume: change(createExpandCsiVolume(parts), async ({ id, isBlock }, { resource }) => {
       const find = (state: LvmState) => findCsiVolume(state, deviceClasses, "volume", id);
       const { volume } = await after(find, resource);
-      // A raw block device has no file system to grow, for which the call does nothing.
-      return { capacityBytes: volume.sizeBytes, nodeExpansionRequired: true };
+      return { capacityBytes: volume.sizeBytes, nodeExpansionRequired: !isBlock };
     }),
   };
 }

@@ -5,7 +5,12 @@ import { Controller, ControllerServiceCapability_RPC_Type as Rpc } from "../../.
 import { handlersOf } from "../../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../../rpc/call/service-handlers.ts";
 import { whyUnusable } from "../../changes/volume-change.ts";
-import { assertResolved, type ResolvedClass, reportedFreeBytes } from "../../device-class.ts";
+import {
+  assertResolved,
+  type DeviceClass,
+  type ResolvedClass,
+  reportedFreeBytes,
+} from "../../device-class.ts";
 import type { Volumes } from "../../volumes.ts";
 import { parseCapabilities } from "../capability.ts";
 import type { ControllerChanges } from "../csi-changes.ts";
@@ -13,7 +18,7 @@ import type { CsiKind } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, findCsiVolume, listCsiVolumes, requireCsiVolume } from "../csi-volume.ts";
 import { csiSnapshotMessage, csiVolumeMessage } from "../messages.ts";
-import { assertParameters, deviceClassOrDefault } from "../parameters.ts";
+import { assertParameters, deviceClassFrom, deviceClassOrDefault } from "../parameters.ts";
 import { csiReasons } from "../reasons.ts";
 import { isHere, type TopologyParts } from "../topology.ts";
 import { conditionsIn } from "../volume-condition.ts";
@@ -79,10 +84,10 @@ export function createControllerService(
       if (volumeCapabilities.length === 0) {
         throw invalidField("volume_capabilities", "must have at least one entry");
       }
-      await require("volume", volumeId, "volume_id", signal);
+      const { deviceClass } = await require("volume", volumeId, "volume_id", signal);
       try {
         parseCapabilities(volumeCapabilities);
-        assertParameters(parameters, ["deviceClass"]);
+        assertOfClass(deviceClass, deviceClassFrom(parameters, deviceClasses));
         assertParameters(mutableParameters, [], "mutable_parameters");
       } catch (error) {
         if (error instanceof InfraError) {
@@ -149,6 +154,13 @@ export function createControllerService(
       return { snapshot: csiSnapshotMessage(await require("snapshot", snapshotId, "snapshot_id", signal)) };
     },
   });
+}
+
+/** @throws InfraError INVALID_FIELD if the parameters of a request name another class than that of the volume */
+function assertOfClass({ name }: DeviceClass, requested: DeviceClass | undefined): void {
+  if (requested !== undefined && requested.name !== name) {
+    throw invalidField("parameters[deviceClass]", `the volume is of device class ${name}`);
+  }
 }
 
 /** Returns the bytes that new volumes may take: none where CreateVolume would refuse each. */

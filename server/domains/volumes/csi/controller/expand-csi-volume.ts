@@ -17,6 +17,8 @@ export interface ExpandCsiVolumeSpec {
   readonly id: string;
   readonly range: CapacityRange;
   readonly found: CsiVolume | undefined;
+  /** Whether the request says that the volume is a raw block device. */
+  readonly isBlock: boolean;
 }
 
 /** ControllerExpandVolume: grows the block device. Without a step if it is already large enough. */
@@ -25,13 +27,14 @@ export function createExpandCsiVolume(
 ): LocatedChange<ControllerExpandVolumeRequest, ExpandCsiVolumeSpec, LvmState> {
   return {
     /** @throws InfraError INVALID_FIELD */
-    parse({ volumeId: id, capacityRange }) {
+    parse({ volumeId: id, capacityRange, volumeCapability }) {
       assertId(id, "volume_id");
       const range = parseCapacityRange(capacityRange);
       if (range.requiredBytes === 0n && range.limitBytes === undefined) {
         throw invalidField("capacity_range", "must have required_bytes or limit_bytes");
       }
-      return { id, range, found: undefined };
+      const isBlock = volumeCapability?.accessType.case === "block";
+      return { id, range, found: undefined, isBlock };
     },
     /** @throws InfraError VOLUME_NOT_FOUND */
     locate: (spec, state) => ({

@@ -52,8 +52,9 @@ test("a volume that is only out of sight does not count as deleted", async (t) =
   await call(method.createVolume, { name, volumeCapabilities });
   const remove = () => call(method.deleteVolume, { volumeId: "vg0/pvc-1" });
   alter((state) => ({ ...state, volumeGroups: [], volumes: [] }));
-  await t.rejects(remove(), { reason: "VOLUME_GROUP_GONE", code: "UNAVAILABLE" });
+  await t.rejects(remove(), { name: "InfraError", reason: "VOLUME_GROUP_GONE", code: "UNAVAILABLE" });
   await t.rejects(call(method.deleteSnapshot, { snapshotId: "vg0/csi-snap-1" }), {
+    name: "InfraError",
     reason: "VOLUME_GROUP_GONE",
   });
   await call(method.deleteVolume, { volumeId: "vg9/pvc-1" });
@@ -61,6 +62,7 @@ test("a volume that is only out of sight does not count as deleted", async (t) =
   const renamed = (volume: LogicalVolume) => ({ ...volume, volumeGroupName: "vg9" });
   alter((state) => ({ ...state, volumes: state.volumes.map(renamed) }));
   await t.rejects(call(method.deleteVolume, { volumeId: "vg9/pvc-1" }), {
+    name: "InfraError",
     reason: "VOLUME_PROTECTED",
     message: /no device class/,
   });
@@ -193,6 +195,7 @@ test("a size is the smallest possible one within the range", async (t) => {
     { requiredBytes: 5n * mib, limitBytes: 7n * mib },
   ]) {
     await t.rejects(call(method.createVolume, { name, volumeCapabilities, capacityRange }), {
+      name: "InfraError",
       reason: "CSI_CAPACITY",
     });
   }
@@ -203,10 +206,11 @@ test("a size is the smallest possible one within the range", async (t) => {
       parameters: striped,
       capacityRange: { requiredBytes: 13n * mib, limitBytes: 20n * mib },
     }),
-    { reason: "CSI_CAPACITY" },
+    { name: "InfraError", reason: "CSI_CAPACITY" },
     "LVM would round it up to 24 MiB",
   );
   await t.rejects(call(method.createVolume, { name: "v3", volumeCapabilities: xfs }), {
+    name: "InfraError",
     reason: "CSI_DIFFERS",
   });
 });
@@ -294,6 +298,15 @@ test("a volume grows, and never shrinks", async (t) => {
   });
   t.match(await expand({ requiredBytes: gib }), { capacityBytes: 2n * gib });
   t.match(await expand({ limitBytes: 3n * gib }), { capacityBytes: 2n * gib });
+  t.match(
+    await call(method.controllerExpandVolume, {
+      volumeId,
+      capacityRange: { requiredBytes: 3n * gib },
+      volumeCapability: blockCapability,
+    }),
+    { capacityBytes: 3n * gib, nodeExpansionRequired: false },
+    "a raw block device has no file system",
+  );
   await t.rejects(expand({ requiredBytes: mib, limitBytes: gib }), {
     name: "InfraError",
     reason: "CSI_CAPACITY",
@@ -355,7 +368,10 @@ test("there is no capacity where nothing can be created, and no fraction of an e
   ] as const) {
     alter(withPools(pool));
     t.equal(await capacity("thin"), 0n, JSON.stringify(pool));
-    await t.rejects(call(method.createVolume, { name, volumeCapabilities }), { reason: "NO_SPACE" });
+    await t.rejects(call(method.createVolume, { name, volumeCapabilities }), {
+      name: "InfraError",
+      reason: "NO_SPACE",
+    });
   }
   alter((state) => ({
     ...state,
@@ -406,10 +422,17 @@ test("capabilities are confirmed only if the driver supports them", async (t) =>
   const { call } = await createCsiUnderTest(t);
   const { volume } = await call(method.createVolume, { name, volumeCapabilities });
   const volumeId = volume?.volumeId ?? "";
-  const validate = (capabilities: typeof volumeCapabilities) =>
-    call(method.validateVolumeCapabilities, { volumeId, volumeCapabilities: capabilities });
+  const validate = (capabilities: typeof volumeCapabilities, parameters = {}) =>
+    call(method.validateVolumeCapabilities, { volumeId, volumeCapabilities: capabilities, parameters });
   t.equal((await validate([blockCapability])).confirmed?.volumeCapabilities.length, 1);
   const refused = await validate([mountCapability({ mode: AccessMode.MULTI_NODE_READER_ONLY })]);
   t.equal(refused.confirmed, undefined);
   t.match(refused.message, /MULTI_NODE_READER_ONLY is not supported/);
+  t.ok((await validate([blockCapability], { deviceClass: "thin" })).confirmed);
+  for (const deviceClass of ["thick", "none"]) {
+    t.match(await validate([blockCapability], { deviceClass }), {
+      confirmed: undefined,
+      message: /device class/,
+    });
+  }
 });
