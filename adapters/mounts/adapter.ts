@@ -28,7 +28,10 @@ export interface Mount {
 
 /** What is on a block device, and whether it is in use. */
 export interface DeviceContent {
-  /** Type as blkid(8) names it: a file system, `LVM2_member`, or a partition table such as `gpt`; undefined for an empty device. */
+  /**
+   * Type as blkid(8) names it: a file system, `LVM2_member`, or a partition table such as `gpt`. Undefined for an empty device, which
+   * can be read and begins with zeros.
+   */
   readonly type: string | undefined;
   /** Mounted in any mount namespace, or opened exclusively by a program or the kernel. */
   readonly busy: boolean;
