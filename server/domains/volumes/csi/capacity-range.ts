@@ -11,6 +11,9 @@ export interface CapacityRange {
   readonly limitBytes: bigint | undefined;
 }
 
+/** The range of a request without limits. */
+export const noLimits: CapacityRange = { requiredBytes: 0n, limitBytes: undefined };
+
 /** Parses a range; an absent one has no limits. @throws InfraError INVALID_FIELD */
 export function parseCapacityRange(range: CapacityRangeMessage | undefined): CapacityRange {
   const { requiredBytes = 0n, limitBytes = 0n } = range ?? {};

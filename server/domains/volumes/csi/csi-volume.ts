@@ -52,6 +52,10 @@ export function assertCsiName(name: string): void {
   if (length > maxCsiNameBytes) {
     throw invalidField("name", `must have at most ${maxCsiNameBytes} bytes, has ${length}`);
   }
+  // The specification allows tab, line feed and carriage return.
+  if (/(?![\t\n\r])\p{Cc}/u.test(name)) {
+    throw invalidField("name", "must not contain control characters");
+  }
 }
 
 /**

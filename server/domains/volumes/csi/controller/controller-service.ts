@@ -12,7 +12,8 @@ import {
   reportedFreeBytes,
 } from "../../device-class.ts";
 import type { Volumes } from "../../volumes.ts";
-import { parseCapabilities } from "../capability.ts";
+import { leastBytesOf, parseCapabilities } from "../capability.ts";
+import { noLimits, sizeWithin } from "../capacity-range.ts";
 import type { ControllerChanges } from "../csi-changes.ts";
 import type { CsiKind } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
@@ -119,9 +120,7 @@ export function createControllerService(
     },
     async getCapacity({ parameters, volumeCapabilities, accessibleTopology }, { signal }) {
       const deviceClass = deviceClassOrDefault(parameters, deviceClasses);
-      if (volumeCapabilities.length > 0) {
-        parseCapabilities(volumeCapabilities);
-      }
+      const requested = volumeCapabilities.length === 0 ? [] : parseCapabilities(volumeCapabilities);
       if (accessibleTopology !== undefined && !isHere(accessibleTopology, topology)) {
         return { availableCapacity: 0n };
       }
@@ -132,7 +131,7 @@ export function createControllerService(
       return {
         availableCapacity: freeBytes,
         maximumVolumeSize: (freeBytes / unitBytes) * unitBytes,
-        minimumVolumeSize: unitBytes,
+        minimumVolumeSize: sizeWithin(noLimits, leastBytesOf(requested), unitBytes),
       };
     },
     async listSnapshots(request, { signal }) {

@@ -9,7 +9,7 @@ import { createCreateVolume } from "../../changes/create-volume.ts";
 import { createSnapshotChecks } from "../../changes/snapshot-volume.ts";
 import { factsOfVolume, stepOf, targetOf } from "../../changes/volume-change.ts";
 import { assertResolved, createOptionsOf, type DeviceClass, findDeviceClass } from "../../device-class.ts";
-import { minXfsBytes, parseCapabilities } from "../capability.ts";
+import { leastBytesOf, parseCapabilities } from "../capability.ts";
 import { parseCapacityRange } from "../capacity-range.ts";
 import { type CsiSource, csiTags, nameDigestOf } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
@@ -48,8 +48,7 @@ export function createCreateCsiVolume(parts: CsiParts): CreateCsiVolume {
       const range = parseCapacityRange(request.capacityRange);
       const source = sourceFrom(request);
       assertHere(parts, accessibilityRequirements);
-      const isXfs = capabilities.some(({ fileSystem }) => fileSystem?.type === "xfs");
-      return { name, deviceClass, range, leastBytes: isXfs ? minXfsBytes : 0n, source };
+      return { name, deviceClass, range, leastBytes: leastBytesOf(capabilities), source };
     },
 
     /** @throws InfraError VOLUME_NOT_FOUND */

@@ -78,6 +78,7 @@ test("names that LVM does not allow, or that are protected, get another name", a
     "snapshot-1",
     "keep1",
     "with space",
+    "with\ttab\nand line",
     "ä",
     "-a",
     "csi-a",
@@ -87,7 +88,7 @@ test("names that LVM does not allow, or that are protected, get another name", a
     t.match(volume?.volumeId, /^vg0\/csi-[0-9a-f]{32}$/, each);
     ids.add(volume?.volumeId ?? "");
   }
-  t.equal(ids.size, 8);
+  t.equal(ids.size, 9);
   await t.rejects(call(method.createVolume, { name: "a".repeat(129), volumeCapabilities }), {
     name: "InfraError",
     message: /at most 128 bytes/,
@@ -99,6 +100,8 @@ test("a request that the driver cannot meet is refused, with the field", async (
   const base = { name, volumeCapabilities };
   const invalid: readonly (readonly [object, string])[] = [
     [{ ...base, name: "" }, "name"],
+    [{ ...base, name: "a\u0001" }, "name"],
+    [{ ...base, name: "a\u0085" }, "name"],
     [{ ...base, volumeCapabilities: [] }, "volume_capabilities"],
     [{ ...base, volumeCapabilities: [{}] }, "volume_capabilities[0].access_mode"],
     [
@@ -384,6 +387,8 @@ test("there is no capacity where nothing can be created, and no fraction of an e
     maximumVolumeSize: 3n * gib,
     minimumVolumeSize: 4n * mib,
   });
+  const xfs = [mountCapability({ fsType: "xfs" })];
+  t.equal((await call(method.getCapacity, { volumeCapabilities: xfs })).minimumVolumeSize, 300n * mib);
 });
 
 test("a volume whose thin pool has failed is abnormal", async (t) => {
