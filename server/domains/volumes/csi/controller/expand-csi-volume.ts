@@ -10,6 +10,7 @@ import { type CapacityRange, parseCapacityRange, sizeWithin } from "../capacity-
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
+import { assertNotRead } from "./assert-not-read.ts";
 import { allocationUnitBytes } from "./requested-volume.ts";
 
 /** A volume to grow. */
@@ -60,10 +61,11 @@ export function targetOfExpansion({ id, found }: Pick<ExpandCsiVolumeSpec, "id" 
 
 /**
  * Describes the growth of a volume to a size within the range.
- * @throws InfraError VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, VOLUME_PROTECTED, NO_SPACE, CSI_CAPACITY
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, VOLUME_PROTECTED, NO_SPACE, CSI_CAPACITY, CSI_PENDING
  */
 export function expansion(parts: CsiParts, id: string, range: CapacityRange, state: LvmState): Mutation {
-  const { volume, deviceClass } = requireCsiVolume(state, parts.deviceClasses, "volume", id);
+  const found = requireCsiVolume(state, parts.deviceClasses, "volume", id);
+  const { volume, deviceClass } = found;
   const resolved = assertResolved(deviceClass, state);
   if (range.limitBytes !== undefined && volume.sizeBytes > range.limitBytes) {
     throw new InfraError(
@@ -73,6 +75,9 @@ export function expansion(parts: CsiParts, id: string, range: CapacityRange, sta
     );
   }
   const isLargeEnough = volume.sizeBytes >= range.requiredBytes;
+  if (!isLargeEnough) {
+    assertNotRead(state, found);
+  }
   const sizeBytes = isLargeEnough ? volume.sizeBytes : sizeWithin(range, 0n, allocationUnitBytes(resolved));
   const request = { name: volume.name, deviceClass, sizeBytes, skipsShrinking: true };
   return createResizeVolume(parts).check(request, state);

@@ -12,6 +12,7 @@ import { type CsiKind, csiMarksOf } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, csiIdOf, findCsiVolume, groupOfId, resourceOfId } from "../csi-volume.ts";
 import { isOfVolume } from "../node/volume-mounts.ts";
+import { assertNotRead } from "./assert-not-read.ts";
 
 /** A volume or snapshot to remove. */
 export interface RemoveCsiVolumeSpec {
@@ -43,11 +44,12 @@ export function createRemoveCsiVolume<Request>(
     locate: ({ id }, state) => ({ id, found: findCsiVolume(state, deviceClasses, kind, id) }),
     targetOf: ({ id, found }) =>
       found === undefined ? { resource: resourceOfId(id) } : targetOf(removal(found)),
-    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_PROTECTED, VOLUME_IN_USE */
+    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_PROTECTED, VOLUME_IN_USE, CSI_PENDING */
     async check({ id }, state) {
       const found = findCsiVolume(state, deviceClasses, kind, id);
       if (found !== undefined) {
         await assertUnmounted(mounts, found);
+        assertNotRead(state, found);
         return remove.check(removal(found), state);
       }
       assertGone(state, deviceClasses, kind, id);

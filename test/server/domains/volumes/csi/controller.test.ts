@@ -317,6 +317,29 @@ test("a volume grows, and never shrinks", async (t) => {
   await t.rejects(expand({}), { name: "InfraError", reason: "INVALID_FIELD" });
 });
 
+test("a volume whose snapshot an operation reads is neither grown nor deleted for the moment", async (t) => {
+  const { call, lvm } = await createCsiUnderTest(t);
+  const parameters = { deviceClass: "thick" };
+  const { volume } = await call(method.createVolume, { name, volumeCapabilities, parameters });
+  const volumeId = volume?.volumeId ?? "";
+  const snapshot = { volumeGroupName: "vg0", name: "hostplane-source-1" };
+  const tags = ["hostplane-operation-7"];
+  await lvm.run({ kind: "snapshot", ...snapshot, originName: name, tags, roomBytes: gib });
+  const grow = (bytes: bigint) =>
+    call(method.controllerExpandVolume, { volumeId, capacityRange: { requiredBytes: bytes } });
+  const isPending = {
+    name: "InfraError",
+    code: "ABORTED",
+    message: /^operation 7 reads a snapshot of vg0\/pvc-1/,
+  };
+  await t.rejects(grow(2n * gib), isPending);
+  await t.rejects(call(method.deleteVolume, { volumeId }), isPending);
+  t.match(await grow(gib), { capacityBytes: gib }, "it is large enough");
+  await lvm.run({ kind: "remove", ...snapshot });
+  t.match(await grow(2n * gib), { capacityBytes: 2n * gib });
+  await call(method.deleteVolume, { volumeId });
+});
+
 test("lists have pages, and a token that is none is ABORTED", async (t) => {
   const { call } = await createCsiUnderTest(t);
   for (const each of ["a", "b", "c"]) {
