@@ -15,8 +15,8 @@ export interface CsiVolume {
   readonly deviceClass: DeviceClass;
 }
 
-/** Names in CSI have at most 128 bytes. */
-export const maxCsiNameBytes = 128;
+/** Limit of the specification for names and IDs; two names of LVM together are shorter. */
+const maxCsiBytes = 128;
 
 /** Start of names that the driver makes up, because LVM does not allow the name in CSI. */
 const madeUpStart = "csi-";
@@ -41,6 +41,15 @@ export function assertId(id: string, field: string): void {
   if (id === "") {
     throw invalidField(field, "must not be empty");
   }
+  assertLength(id, field);
+}
+
+/** @throws InfraError INVALID_FIELD */
+function assertLength(text: string, field: string): void {
+  const length = Buffer.byteLength(text);
+  if (length > maxCsiBytes) {
+    throw invalidField(field, `must have at most ${maxCsiBytes} bytes, has ${length}`);
+  }
 }
 
 /** @throws InfraError INVALID_FIELD */
@@ -48,10 +57,7 @@ export function assertCsiName(name: string): void {
   if (name === "") {
     throw invalidField("name", "must not be empty");
   }
-  const length = Buffer.byteLength(name);
-  if (length > maxCsiNameBytes) {
-    throw invalidField("name", `must have at most ${maxCsiNameBytes} bytes, has ${length}`);
-  }
+  assertLength(name, "name");
   // The specification allows tab, line feed and carriage return.
   if (/(?![\t\n\r])\p{Cc}/u.test(name)) {
     throw invalidField("name", "must not contain control characters");

@@ -5,12 +5,7 @@ import { Controller, ControllerServiceCapability_RPC_Type as Rpc } from "../../.
 import { handlersOf } from "../../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../../rpc/call/service-handlers.ts";
 import { whyUnusable } from "../../changes/volume-change.ts";
-import {
-  assertResolved,
-  type DeviceClass,
-  type ResolvedClass,
-  reportedFreeBytes,
-} from "../../device-class.ts";
+import { type DeviceClass, type ResolvedClass, reportedFreeBytes, resolveClass } from "../../device-class.ts";
 import type { Volumes } from "../../volumes.ts";
 import { leastBytesOf, parseCapabilities } from "../capability.ts";
 import { noLimits, sizeWithin } from "../capacity-range.ts";
@@ -125,7 +120,10 @@ export function createControllerService(
         return { availableCapacity: 0n };
       }
       const state = await read(signal);
-      const resolved = assertResolved(deviceClass, state);
+      const resolved = resolveClass(deviceClass, state);
+      if (resolved === undefined) {
+        return { availableCapacity: 0n };
+      }
       const unitBytes = allocationUnitBytes(resolved);
       const freeBytes = creatableBytes(resolved, state);
       return {

@@ -175,6 +175,16 @@ test("a request that the driver cannot meet is refused, with the field", async (
   });
 });
 
+test("an ID that is empty, or longer than the specification allows, is refused", async (t) => {
+  const { call } = await createCsiUnderTest(t);
+  for (const volumeId of ["", "a".repeat(129)]) {
+    const invalid = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "volume_id" }] };
+    await t.rejects(call(method.deleteVolume, { volumeId }), invalid);
+    await t.rejects(call(method.controllerGetVolume, { volumeId }), invalid);
+  }
+  await call(method.deleteVolume, { volumeId: "a".repeat(128) });
+});
+
 test("a size is the smallest possible one within the range", async (t) => {
   const { call } = await createCsiUnderTest(t);
   const xfs = [mountCapability({ fsType: "xfs" })];
@@ -404,6 +414,8 @@ test("there is no capacity where nothing can be created, and no fraction of an e
     volumeGroups: state.volumeGroups.map((group) => ({ ...group, missingPvCount: 1 })),
   }));
   t.equal(await capacity("thick"), 0n);
+  alter((state) => ({ ...state, volumeGroups: [] }));
+  t.equal(await capacity("thick"), 0n, "the group is missing");
   alter(withPools({ sizeBytes: gib + 1n }));
   t.match(await call(method.getCapacity, {}), {
     availableCapacity: 3n * gib + 3n,
