@@ -20,8 +20,7 @@ export interface Mount {
   /** Flags of this mount, such as `ro`, `nosuid` and `noatime`. */
   readonly flags: readonly string[];
   /**
-   * Options of the file system, which all its mounts share, such as `sync`. `ro` if it cannot be written, for example after an I/O
-   * error.
+   * Options of the file system, which all its mounts share, such as `sync`. After an I/O error one of `faultOptions` is among them.
    */
   readonly fileSystemOptions: readonly string[];
 }
@@ -46,6 +45,8 @@ export interface FileSystemUse {
   readonly totalInodes: bigint;
   readonly usedInodes: bigint;
   readonly availableInodes: bigint;
+  /** Whether its root cannot be read: XFS shuts itself down after some I/O errors, which its mount does not show. */
+  readonly isShutDown: boolean;
 }
 
 /** What a path of the host is, without following symbolic links. */

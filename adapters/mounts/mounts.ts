@@ -102,6 +102,10 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
       const { root } = await namespace();
       try {
         const facts = await statfs(root + path, { bigint: true });
+        const isShutDown = await stat(root + path).then(
+          () => false,
+          (error: NodeJS.ErrnoException) => error.code === "EIO",
+        );
         return {
           totalBytes: facts.blocks * facts.bsize,
           usedBytes: (facts.blocks - facts.bfree) * facts.bsize,
@@ -109,6 +113,7 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
           totalInodes: facts.files,
           usedInodes: facts.files - facts.ffree,
           availableInodes: facts.ffree,
+          isShutDown,
         };
       } catch (cause) {
         const words = cause instanceof Error ? cause.message : String(cause);

@@ -15,6 +15,12 @@ export const keptFlags: readonly string[] = ["noatime", "nodev", "nodiratime", "
 export const comparedFlags: readonly string[] = [...keptFlags, "dirsync", "sync"];
 
 /**
+ * Options that the kernel shows for a file system which it no longer writes to after an error. Linux 6.18 shows one of the last two
+ * for ext4, and leaves it `rw`. The first one may also have been requested.
+ */
+export const faultOptions: readonly string[] = ["ro", "emergency_ro", "shutdown"];
+
+/**
  * Options with which mount(8) would do something other than mount this device at this path, and those of its own that let others
  * mount or unmount it. `user` and the like also imply nosuid, nodev and noexec.
  */

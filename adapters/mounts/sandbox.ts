@@ -137,6 +137,7 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
       totalInodes: 65_536n,
       usedInodes: 11n,
       availableInodes: 65_525n,
+      isShutDown: false,
     }),
     commandOf,
     async run(step) {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createMounts } from "../../../adapters/mounts/mounts.ts";
+import { faultOptions } from "../../../adapters/mounts/names.ts";
 
 const mounts = createMounts();
 
@@ -56,6 +57,22 @@ async function checkNode(device: string, directory: string): Promise<void> {
   await mounts.run({ kind: "removeTarget", path });
 }
 
+/** Checks that an error in a mounted file system shows in its options. */
+async function checkFault(device: string, directory: string): Promise<void> {
+  const path = join(directory, "fault");
+  mkdirSync(path);
+  await mounts.run({ kind: "mount", device, fileSystem: "ext4", path, flags: ["errors=remount-ro"] });
+  assert.equal((await mounts.use(path)).isShutDown, false);
+  writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, "1");
+  const { fileSystemOptions } = await mountAt(path);
+  assert.ok(
+    faultOptions.some((option) => fileSystemOptions.includes(option)),
+    fileSystemOptions.join(),
+  );
+  await mounts.run({ kind: "unmount", path });
+  await mounts.run({ kind: "check", device });
+}
+
 /** Checks that only an empty device counts as one, and that a damaged file system is corrected or refused. */
 async function checkContent(device: string): Promise<void> {
   const markDamaged = () =>
@@ -86,6 +103,7 @@ async function checkMounts(device: string, directory: string): Promise<void> {
   assert.deepEqual(await mounts.content(device), { type: "ext4", busy: false });
   await checkFlags(device, directory);
   await checkNode(device, directory);
+  await checkFault(device, directory);
   await checkContent(device);
   const left = (await mounts.mounts()).filter(({ path }) => path.startsWith(directory));
   assert.deepEqual(left, []);

@@ -212,6 +212,30 @@ test("a volume that is published is not deleted", async (t) => {
   t.notOk(await find("data"));
 });
 
+test("a volume whose file system has failed is abnormal", async (t) => {
+  const { call, mounts, stage, publish, volumeId } = await createSubject(t);
+  await stage(mountCapability());
+  await publish(mountCapability());
+  await publish(mountCapability(), { targetPath: "/csi/pods/b", readonly: true });
+  const conditionAt = async (volumePath: string) =>
+    (await call(method.nodeGetVolumeStats, { volumeId, volumePath })).volumeCondition;
+  t.match(await conditionAt(targetPath), { abnormal: false });
+  const [all, use] = [await mounts.mounts(), await mounts.use(targetPath)];
+  const abnormal = { abnormal: true, message: /^the file system on vg0\/data has failed/ };
+  for (const option of ["ro", "emergency_ro", "shutdown"]) {
+    const failed = all.map((mount) => ({ ...mount, fileSystemOptions: ["rw", option] }));
+    Object.assign(mounts, { mounts: async () => failed });
+    t.match(await conditionAt(targetPath), abnormal, option);
+    t.match(await conditionAt("/csi/pods/b"), abnormal, option);
+  }
+  const reading = all.map((mount) => ({ ...mount, flags: ["ro"], fileSystemOptions: ["ro"] }));
+  Object.assign(mounts, { mounts: async () => reading });
+  t.match(await conditionAt(targetPath), { abnormal: false }, "mounted for reading");
+  Object.assign(mounts, { mounts: async () => all, use: async () => ({ ...use, isShutDown: true }) });
+  t.match(await conditionAt(targetPath), abnormal);
+  t.match(await conditionAt("/csi/pods/b"), abnormal);
+});
+
 test("a volume with other content, or an empty one for reading, is not formatted", async (t) => {
   const { stage, mounts, volumeId } = await createSubject(t);
   const differs = error("FILE_SYSTEM_DIFFERS", "FAILED_PRECONDITION");
