@@ -46,7 +46,8 @@ export function createUnmountVolume<Request>(
       const found = findCsiVolume(state, deviceClasses, "volume", id);
       const resource = resourceOfId(id);
       const mounted = ownMountsAt(await mounts.mounts(), path, found, resource);
-      const isThere = (await mounts.targetKind(path, field)) !== "absent";
+      // The root of a mounted file system that has failed cannot be read.
+      const isThere = mounted.length > 0 || (await mounts.targetKind(path, field)) !== "absent";
       const unmounts = mounted.map(() => mountStepOf(mounts, { kind: "unmount", path }));
       const isRemoved = removesPath && isThere;
       const group = state.volumeGroups.find(({ name }) => name === found?.volume.volumeGroupName);

@@ -86,6 +86,25 @@ test("a volume that was mounted several times at one path is unmounted completel
   t.same(await mounted(), ["/csi/staging rw"]);
 });
 
+test("a volume whose file system has failed can be unmounted", async (t) => {
+  const { stage, publish, unpublish, unstage, mounted, mounts } = await createSubject(t);
+  await stage(mountCapability());
+  await publish(mountCapability());
+  const { targetKind } = mounts;
+  Object.assign(mounts, {
+    async targetKind(path: string, field: string) {
+      if ((await mounts.mounts()).some((mount) => mount.path === path)) {
+        throw new InfraError(hostReasons.TOOL_FAILED, `${path}: EIO`);
+      }
+      return targetKind(path, field);
+    },
+  });
+  await unpublish();
+  await unstage();
+  t.same(await mounted(), []);
+  t.equal(await mounts.targetKind(targetPath, "target_path"), "absent");
+});
+
 test("the same path with other options is ALREADY_EXISTS", async (t) => {
   const { stage, publish } = await createSubject(t);
   await stage(mountCapability());
