@@ -52,8 +52,8 @@ export function createPublishVolume(
         );
       }
       assertTargetPath(stagingPath, "staging_target_path", settings.roots);
-      if (stagingPath === path) {
-        throw invalidField("target_path", "must not be the staging path");
+      if (path === stagingPath || path.startsWith(`${stagingPath}/`)) {
+        throw invalidField("target_path", "must be neither the staging path nor in the staged volume");
       }
       if (request.readonly && capability.fileSystem === undefined) {
         throw invalidField("readonly", "must be false: a device node cannot be made read-only for a program");

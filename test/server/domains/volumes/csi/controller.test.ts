@@ -1,8 +1,10 @@
+import { create } from "@bufbuild/protobuf";
 import { test } from "tap";
 import type { LogicalVolume, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import {
   VolumeCapability_AccessMode_Mode as AccessMode,
   Controller,
+  CreateVolumeRequestSchema,
 } from "../../../../../gen/csi/v1/csi_pb.ts";
 import { blockCapability, createCsiUnderTest, gib, mib, mountCapability } from "./csi-under-test.ts";
 
@@ -298,6 +300,29 @@ test("a clone whose creation was interrupted before it grew is completed", async
   await lvm.run({ kind: "snapshot", volumeGroupName: "vg0", name: "clone", originName: name, tags });
   t.equal((await find("clone"))?.sizeBytes, gib);
   t.equal((await call(method.createVolume, request)).volume?.capacityBytes, 3n * gib);
+});
+
+test("the plan of a thick clone shows how it is copied, and copies nothing", async (t) => {
+  const { call, planners, lvm } = await createCsiUnderTest(t);
+  const thick = { volumeCapabilities, parameters: { deviceClass: "thick" } };
+  await call(method.createVolume, { name, ...thick });
+  const before = (await lvm.read()).value;
+  const plan = planners.find(({ service }) => service === Controller)?.plannerOf(method.createVolume);
+  const planned = await plan?.(
+    create(CreateVolumeRequestSchema, {
+      name: "clone",
+      volumeCapabilities,
+      volumeContentSource: { type: { case: "volume", value: { volumeId: "vg0/pvc-1" } } },
+    }),
+    { signal: new AbortController().signal, peer: { lvmd: "backups" } },
+  );
+  t.match(planned, { kind: "volumes.clone", resource: "volumeGroups/vg0/volumes/clone" });
+  t.match(planned?.plan.changes, [/^vg0\/clone, a clone of pvc-1, is created with 1 GiB/]);
+  t.same(
+    planned?.steps.map((step) => step.name),
+    ["snapshot", "create", "copy", "release", "removeTags", "removeSnapshot"],
+  );
+  t.same((await lvm.read()).value, before);
 });
 
 test("a volume grows, and never shrinks", async (t) => {

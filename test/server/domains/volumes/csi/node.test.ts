@@ -178,7 +178,7 @@ test("paths outside of the roots, relative ones and missing directories are refu
     await t.rejects(stage(mountCapability(), path), invalid("staging_target_path"), path);
   }
   await stage(mountCapability());
-  for (const path of ["/etc/a", "/csi/pods/../../etc", "/csi/staging"]) {
+  for (const path of ["/etc/a", "/csi/pods/../../etc", "/csi/staging", "/csi/staging/a"]) {
     await t.rejects(publish(mountCapability(), { targetPath: path }), invalid("target_path"), path);
   }
   await t.rejects(publish(mountCapability(), { targetPath: "/csi/none/a" }), invalid("target_path"));
