@@ -113,6 +113,20 @@ export function findCsiVolume(
   return found?.marks.kind === kind ? found : undefined;
 }
 
+/**
+ * Returns the volume that had an ID when it was created, also if it or its group was renamed since, which changes the ID; undefined if
+ * there is none.
+ */
+export function findCreatedAs(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  id: string,
+): CsiVolume | undefined {
+  const name = id.slice(id.indexOf("/") + 1);
+  const digest = name.startsWith(madeUpStart) ? name.slice(madeUpStart.length) : nameDigestOf(name);
+  return listCsiVolumes(state, deviceClasses, "volume").find(({ marks }) => marks.nameDigest === digest);
+}
+
 /** @throws InfraError VOLUME_NOT_FOUND */
 export function requireCsiVolume(
   state: LvmState,

@@ -105,6 +105,19 @@ test("a volume whose file system has failed can be unmounted", async (t) => {
   t.equal(await mounts.targetKind(targetPath, "target_path"), "absent");
 });
 
+test("a volume that was renamed while it was mounted is unmounted by its old ID", async (t) => {
+  const { lvm, stage, publish, unpublish, unstage, mounted, call, volumeId, find } = await createSubject(t);
+  await stage(mountCapability());
+  await publish(mountCapability());
+  await lvm.run({ kind: "rename", volumeGroupName: "vg0", name: "data", newName: "kept" });
+  await t.rejects(publish(mountCapability()), error("VOLUME_NOT_FOUND"));
+  await unpublish();
+  await unstage();
+  t.same(await mounted(), []);
+  await call(Controller.method.deleteVolume, { volumeId });
+  t.ok(await find("kept"), "the volume of its new name is another one");
+});
+
 test("the same path with other options is ALREADY_EXISTS", async (t) => {
   const { stage, publish } = await createSubject(t);
   await stage(mountCapability());
