@@ -1,10 +1,11 @@
 import { hasReason } from "../../../../../adapters/host/infra-error.ts";
 import type { DeleteVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { Change } from "../../../../domain/change.ts";
+import { operationOf } from "../../../../lvm/operation-marks.ts";
 import { operationReasons } from "../../../../operations/reasons.ts";
 import type { Call } from "../../../../rpc/call/call.ts";
-import { resourceOfId } from "../csi-volume.ts";
-import { type CopyParts, copyFailed, findOpenCopy, untilCopyEnds } from "./csi-copies.ts";
+import { findCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { type CopyParts, copyFailed, findOpenCopy, type OpenCopy, untilCopyEnds } from "./csi-copies.ts";
 
 /**
  * DeleteVolume, also of a volume that is still being copied: the copying is cancelled first, which removes what it has created.
@@ -14,11 +15,18 @@ export function createDeleteCsiVolume<Response>(
   parts: CopyParts,
   remove: Change<DeleteVolumeRequest, Promise<Response>>,
 ): Change<DeleteVolumeRequest, Promise<Response>> {
-  const { operations } = parts;
+  const { lvm, deviceClasses, operations } = parts;
+
+  /** Returns the operation that still copies the volume. A complete volume has no mark of one, and needs no query of the store. */
+  async function openCopyOf(id: string, signal: AbortSignal): Promise<OpenCopy | undefined> {
+    const found = findCsiVolume((await lvm.read(signal)).value, deviceClasses, "volume", id);
+    const isComplete = found !== undefined && operationOf(found.volume) === undefined;
+    return isComplete ? undefined : findOpenCopy(parts, resourceOfId(id));
+  }
 
   /** @throws InfraError CSI_PENDING, and the reason why an operation could not be undone */
-  async function endCopy(resource: string, call: Call): Promise<void> {
-    const open = await findOpenCopy(parts, resource);
+  async function endCopy(id: string, call: Call): Promise<void> {
+    const open = await openCopyOf(id, call.signal);
     if (open === undefined) {
       return;
     }
@@ -44,7 +52,7 @@ export function createDeleteCsiVolume<Response>(
     async run(request, call) {
       // A plan that the call applies is for a volume that exists.
       if (call.appliedPlan === undefined) {
-        await endCopy(resourceOfId(request.volumeId), call);
+        await endCopy(request.volumeId, call);
       }
       return remove.run(request, call);
     },
