@@ -13,7 +13,7 @@ import { csiReasons } from "../reasons.ts";
 /** What copying thick volumes depends on. */
 export interface CopyParts extends CsiParts {
   readonly thickClones: ThickClones;
-  readonly operations: Pick<Operations, "list" | "get" | "ended" | "cancel" | "retry">;
+  readonly operations: Pick<Operations, "assertFree" | "list" | "get" | "ended" | "cancel" | "retry">;
 }
 
 /** A volume that an operation creates by copying. */

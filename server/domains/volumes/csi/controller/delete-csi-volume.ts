@@ -17,11 +17,26 @@ export function createDeleteCsiVolume<Response>(
 ): Change<DeleteVolumeRequest, Promise<Response>> {
   const { lvm, deviceClasses, operations } = parts;
 
-  /** Returns the operation that still copies the volume. A complete volume has no mark of one, and needs no query of the store. */
+  /** Reports whether no operation works on a resource, which is cheaper than a list of operations. */
+  async function isFree(resource: string): Promise<boolean> {
+    try {
+      await operations.assertFree(resource);
+      return true;
+    } catch (error) {
+      if (hasReason(error, operationReasons.OPERATION_IN_PROGRESS)) {
+        return false;
+      }
+      throw error;
+    }
+  }
+
+  /** Returns the operation that copies the volume and has not ended, or needs attention. */
   async function openCopyOf(id: string, signal: AbortSignal): Promise<OpenCopy | undefined> {
+    const resource = resourceOfId(id);
     const found = findCsiVolume((await lvm.read(signal)).value, deviceClasses, "volume", id);
-    const isComplete = found !== undefined && operationOf(found.volume) === undefined;
-    return isComplete ? undefined : findOpenCopy(parts, resourceOfId(id));
+    const isComplete =
+      found !== undefined && operationOf(found.volume) === undefined && (await isFree(resource));
+    return isComplete ? undefined : findOpenCopy(parts, resource);
   }
 
   /** @throws InfraError CSI_PENDING, and the reason why an operation could not be undone */

@@ -2,85 +2,22 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
-import type { LvmAdapter, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
-import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
-import { createMountsSandbox } from "../../../../../adapters/mounts/sandbox.ts";
-import { createStepFaults } from "../../../../../adapters/sandbox/step-faults.ts";
 import { Controller, type CreateVolumeRequestSchema } from "../../../../../gen/csi/v1/csi_pb.ts";
-import { isLongForm } from "../../../../long-form.ts";
-import { deathAt } from "../../../operations/death-at.ts";
-import { createMortalStore } from "../../../operations/engine-under-test.ts";
+import { gib, stateOfLvm, volumeNames } from "../backups/backups-under-test.ts";
 import {
-  type BackupsGateway,
-  createGateway,
-  createHost,
-  type GatewayOptions,
-  gib,
-  type HostUnderTest,
-  stateOfLvm,
-  volumeNames,
-} from "../backups/backups-under-test.ts";
-import { mountCapability } from "./csi-under-test.ts";
+  cloneRequest,
+  createCsiGateway,
+  createCsiHost,
+  createSource,
+  sourceId,
+} from "./thick-clones-under-test.ts";
 
 const { method } = Controller;
-const volumeCapabilities = [mountCapability()];
-const sourceId = "vg0/source";
-const fromVolume = { type: { case: "volume" as const, value: { volumeId: sourceId } } };
-const cloneRequest = {
-  name: "clone",
-  volumeCapabilities,
-  volumeContentSource: fromVolume,
-  capacityRange: { requiredBytes: 2n * gib },
-};
-
-/** Returns a gateway with the CSI driver. */
-function createCsiGateway(t: Test, host: HostUnderTest, options: GatewayOptions = {}) {
-  const csi = {
-    mounts: createMountsSandbox({ numberOf: async () => undefined }),
-    settings: { driverName: "lvm.csi.test", roots: ["/csi"], expansion: "controller" as const },
-  };
-  return createGateway(t, host, { csi, ...options });
-}
-
-/** Creates a host whose LVM has an empty group; its copies wait until `release` is called if they are held. */
-function createCsiHost(
-  t: Test,
-  { isHeld = false, store }: { isHeld?: boolean; store?: HostUnderTest["store"] } = {},
-) {
-  const faults = createStepFaults<LvmStep>();
-  const sandbox = createLvmSandbox({
-    faults,
-    copyMs: () => 1,
-    volumeGroups: [{ name: "vg0", sizeBytes: 12n * gib }],
-  });
-  t.teardown(() => sandbox.close());
-  const held = Promise.withResolvers<void>();
-  const lvm: LvmAdapter = {
-    ...sandbox,
-    data: {
-      ...sandbox.data,
-      async run(step, options) {
-        if (isHeld) {
-          const { promise: stopped, resolve } = Promise.withResolvers<void>();
-          options.signal.addEventListener("abort", () => resolve());
-          await Promise.race([held.promise, stopped]);
-          options.signal.throwIfAborted();
-        }
-        await sandbox.data.run(step, options);
-      },
-    },
-  };
-  return { lvm, faults, release: held.resolve, host: createHost(t, { lvm, ...(store && { store }) }) };
-}
 
 async function createSubject(t: Test, facts: { isHeld?: boolean } = {}) {
   const { lvm, faults, release, host } = createCsiHost(t, facts);
   const gateway = await createCsiGateway(t, await host);
-  await gateway.call(method.createVolume, {
-    name: "source",
-    volumeCapabilities,
-    capacityRange: { requiredBytes: gib },
-  });
+  await createSource(gateway);
   return {
     lvm,
     faults,
@@ -103,7 +40,11 @@ const pending = {
 test("a thick volume or snapshot is copied once, however often its clone is requested", async (t) => {
   const { gateway, create, operations, lvm } = await createSubject(t);
   const { volume } = await create();
-  t.match(volume, { volumeId: "vg0/clone", capacityBytes: 2n * gib, contentSource: fromVolume });
+  t.match(volume, {
+    volumeId: "vg0/clone",
+    capacityBytes: 2n * gib,
+    contentSource: cloneRequest.volumeContentSource,
+  });
   t.same((await create()).volume, volume);
   t.equal((await operations()).length, 1);
 
@@ -201,54 +142,3 @@ test("a clone that does not fit, or of a volume that is missing, is refused", as
   await t.rejects(create({ volumeContentSource: missing }), error("VOLUME_NOT_FOUND", "NOT_FOUND"));
   t.same(await operations(), []);
 });
-
-/** Requests a clone, whose gateway dies at boundary number `dieAt`; another gateway continues. */
-async function runDeath(t: Test, store: HostUnderTest["store"], dieAt: number, isDeleted: boolean) {
-  const { lvm, host: preparing } = createCsiHost(t, { store });
-  const host = await preparing;
-  const at = { host: `host-${dieAt}-${isDeleted}` };
-  const requester = await createCsiGateway(t, host, { ...at, isIdle: true });
-  await requester.call(method.createVolume, {
-    name: "source",
-    volumeCapabilities,
-    capacityRange: { requiredBytes: gib },
-  });
-  const mortal = createMortalStore(host.store);
-  const { died, boundary } = deathAt(mortal, dieAt);
-  await createCsiGateway(t, host, { ...at, store: mortal, boundary });
-  const created = requester.call(method.createVolume, cloneRequest);
-  const place = await Promise.race([died, created.then(() => undefined)]);
-  const deleted =
-    place !== undefined && isDeleted
-      ? requester.call(method.deleteVolume, { volumeId: "vg0/clone" })
-      : undefined;
-  const heir = place === undefined ? undefined : await createCsiGateway(t, host, at);
-  await Promise.allSettled([created, deleted]);
-  await heir?.close();
-  return { lvm, requester, created, deleted, place };
-}
-
-async function leftOf(lvm: LvmAdapter, requester: BackupsGateway) {
-  const { entries } = await requester.call(method.listVolumes, {});
-  return { listed: entries.map(({ volume }) => volume?.volumeId), volumes: await volumeNames(lvm) };
-}
-
-for (const isDeleted of [false, true]) {
-  test(`a clone is ${isDeleted ? "deleted" : "complete"} wherever its gateway dies`, async (t) => {
-    const { store } = await createHost(t, { lvm: createLvmSandbox() });
-    for (let dieAt = 1; ; dieAt += 1) {
-      const { lvm, requester, created, deleted, place } = await runDeath(t, store, dieAt, isDeleted);
-      const where = `killed at ${place ?? "nowhere"}`;
-      await deleted;
-      const names = deleted === undefined ? ["vg0/clone", sourceId] : [sourceId];
-      if (deleted === undefined) {
-        t.same(await requester.call(method.createVolume, cloneRequest), await created, where);
-      }
-      t.same(await leftOf(lvm, requester), { listed: names, volumes: names }, where);
-      if (place === undefined) {
-        t.ok(dieAt > (isLongForm ? 10 : 2), `${dieAt - 1} boundaries`);
-        return;
-      }
-    }
-  });
-}
