@@ -19,13 +19,18 @@ export interface Mount {
   readonly source: string;
   /** Flags of this mount, such as `ro`, `nosuid` and `noatime`. */
   readonly flags: readonly string[];
-  /** Options of the file system, which all its mounts share. `ro` if it cannot be written, for example after an I/O error. */
+  /**
+   * Options of the file system, which all its mounts share, such as `sync`. After an I/O error one of `faultOptions` is among them.
+   */
   readonly fileSystemOptions: readonly string[];
 }
 
 /** What is on a block device, and whether it is in use. */
 export interface DeviceContent {
-  /** Type as blkid(8) names it: a file system, `LVM2_member`, or a partition table such as `gpt`; undefined for an empty device. */
+  /**
+   * Type as blkid(8) names it: a file system, `LVM2_member`, or a partition table such as `gpt`. Undefined for an empty device, which
+   * can be read and begins with zeros.
+   */
   readonly type: string | undefined;
   /** Mounted in any mount namespace, or opened exclusively by a program or the kernel. */
   readonly busy: boolean;
@@ -40,6 +45,8 @@ export interface FileSystemUse {
   readonly totalInodes: bigint;
   readonly usedInodes: bigint;
   readonly availableInodes: bigint;
+  /** Whether its root cannot be read: XFS shuts itself down after some I/O errors, which its mount does not show. */
+  readonly isShutDown: boolean;
 }
 
 /** What a path of the host is, without following symbolic links. */
@@ -48,6 +55,11 @@ export type TargetKind = "absent" | "directory" | "file" | "other";
 /** One change of file systems or mounts. Paths have passed `assertTargetPath`, flags `assertMountFlags`. */
 export type MountStep =
   | { readonly kind: "format"; readonly device: string; readonly fileSystem: FileSystemType }
+  | {
+      /** Replays the journal of an ext4 file system that is not mounted, and corrects errors as far as that loses no data. */
+      readonly kind: "check";
+      readonly device: string;
+    }
   | {
       readonly kind: "mount";
       readonly device: string;
@@ -61,6 +73,8 @@ export type MountStep =
       readonly source: string;
       readonly path: string;
       readonly readOnly: boolean;
+      /** Flags of the first mount that a read-only one would lose (`keptFlags`). */
+      readonly flags: readonly string[];
     }
   | { readonly kind: "unmount"; readonly path: string }
   | {

@@ -6,6 +6,7 @@ export const tools = [
   "mount",
   "umount",
   "mkfs.ext4",
+  "e2fsck",
   "resize2fs",
   "mkfs.xfs",
   "xfs_growfs",
@@ -22,6 +23,8 @@ export function commandOf(step: MountStep): readonly [Tool | "mkdir" | "touch" |
       return step.fileSystem === "ext4"
         ? ["mkfs.ext4", "-q", "-m", "0", "--", step.device]
         : ["mkfs.xfs", "-q", "--", step.device];
+    case "check":
+      return ["e2fsck", "-p", "--", step.device];
     case "mount":
       return [
         "mount",
@@ -30,7 +33,11 @@ export function commandOf(step: MountStep): readonly [Tool | "mkdir" | "touch" |
         ...["--", step.device, step.path],
       ];
     case "bind":
-      return ["mount", "--options", step.readOnly ? "bind,ro" : "bind", "--", step.source, step.path];
+      return [
+        "mount",
+        ...["--options", ["bind", ...(step.readOnly ? ["ro", ...step.flags] : [])].join(",")],
+        ...["--", step.source, step.path],
+      ];
     case "unmount":
       return ["umount", "--", step.path];
     case "grow":

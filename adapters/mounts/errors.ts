@@ -11,11 +11,15 @@ const busy = /\bbusy\b|in use by the system|is mounted; will not|contains a moun
 
 /** Interprets the result of a step's command; undefined if it succeeded. */
 export function errorFromMountStep(step: MountStep, result: ToolResult): InfraError | undefined {
-  const { exitCode, signal, stderr } = result;
-  if (exitCode === 0) {
+  const { exitCode, signal } = result;
+  // 1 and 2 of e2fsck: errors were corrected.
+  if (exitCode === 0 || (step.kind === "check" && (exitCode === 1 || exitCode === 2))) {
     return undefined;
   }
-  const words = stderr.trim().split("\n").slice(-3).join(" ") || `it ended with ${signal ?? exitCode}`;
+  // e2fsck writes what it finds to stdout.
+  const stderr = step.kind === "check" ? `${result.stdout}\n${result.stderr}` : result.stderr;
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  const words = lines.slice(-3).join(" ") || `it ended with ${signal ?? exitCode}`;
   return new InfraError(
     busy.test(stderr) ? hostReasons.VOLUME_IN_USE : hostReasons.TOOL_FAILED,
     `${describeStep(step)}: ${words}`,
@@ -26,6 +30,8 @@ function describeStep(step: MountStep): string {
   switch (step.kind) {
     case "format":
       return `${step.device} cannot be formatted with ${step.fileSystem}`;
+    case "check":
+      return `${step.device} has errors that are not corrected automatically; run e2fsck without -p`;
     case "mount":
     case "bind":
       return `${step.path} cannot be mounted`;

@@ -8,6 +8,7 @@ const packages: Readonly<Record<string, string>> = {
   mount: "mount",
   umount: "mount",
   "mkfs.ext4": "e2fsprogs",
+  e2fsck: "e2fsprogs",
   resize2fs: "e2fsprogs",
   "mkfs.xfs": "xfsprogs",
   xfs_growfs: "xfsprogs",

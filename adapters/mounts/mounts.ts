@@ -1,6 +1,4 @@
-import { constants } from "node:fs";
-import { open, readFile, readlink, stat, statfs } from "node:fs/promises";
-import { posix } from "node:path";
+import { readFile, stat, statfs } from "node:fs/promises";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { run } from "../host/process/run.ts";
@@ -8,6 +6,7 @@ import type { ToolEnd } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
 import type { DeviceContent, DeviceNumber, Mount, MountAdapter, MountStep } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
+import { readDeviceStart } from "./device-start.ts";
 import { errorFromMountStep } from "./errors.ts";
 import { findHostNamespace, type HostNamespace } from "./host-namespace.ts";
 import { createTarget, removeTarget, targetKindOf } from "./host-path.ts";
@@ -56,10 +55,13 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
     if (exitCode !== 0 && exitCode !== 2 && exitCode !== 8) {
       throw new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be read: ${stderr.trim()}`);
     }
-    const type = /^(?:TYPE|PTTYPE)=(.*)$/m.exec(stdout)?.[1];
+    const start = await readDeviceStart(root, device);
+    const found = /^(?:TYPE|PTTYPE)=(.*)$/m.exec(stdout)?.[1];
+    // blkid also ends with 2 if it cannot read the device.
+    const type = start === "data" ? "data of an unknown type" : undefined;
     return {
-      type: exitCode === 2 ? undefined : (type ?? "several signatures"),
-      busy: await isBusy(root, device),
+      type: exitCode === 2 ? type : (found ?? "several signatures"),
+      busy: start === "busy",
     };
   }
 
@@ -100,6 +102,10 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
       const { root } = await namespace();
       try {
         const facts = await statfs(root + path, { bigint: true });
+        const isShutDown = await stat(root + path).then(
+          () => false,
+          (error: NodeJS.ErrnoException) => error.code === "EIO",
+        );
         return {
           totalBytes: facts.blocks * facts.bsize,
           usedBytes: (facts.blocks - facts.bfree) * facts.bsize,
@@ -107,6 +113,7 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
           totalInodes: facts.files,
           usedInodes: facts.files - facts.ffree,
           availableInodes: facts.ffree,
+          isShutDown,
         };
       } catch (cause) {
         const words = cause instanceof Error ? cause.message : String(cause);
@@ -153,21 +160,4 @@ function numberFrom(rdev: bigint): DeviceNumber {
   const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
   const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
   return { major: Number(major), minor: Number(minor) };
-}
-
-/** Opens a device exclusively, which fails while it is mounted in any namespace, and releases it at once. */
-async function isBusy(root: string, device: string): Promise<boolean> {
-  try {
-    // LVM's links are relative, so they also lead to the node below another root.
-    const target = await readlink(root + device).catch(() => undefined);
-    const node = target === undefined ? device : posix.resolve(posix.dirname(device), target);
-    const flags = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK;
-    await (await open(root + node, flags)).close();
-    return false;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EBUSY") {
-      return true;
-    }
-    throw new InfraError(hostReasons.TOOL_FAILED, `${device} cannot be opened`, { cause: error });
-  }
 }

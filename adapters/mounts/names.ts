@@ -5,20 +5,27 @@ const maxPathBytes = 4095;
 const maxNameBytes = 255;
 const maxFlagsLength = 1024;
 
-/** Flags that a mount shows exactly as requested, by which two mounts are compared. */
-export const comparedFlags: readonly string[] = [
-  "dirsync",
-  "noatime",
-  "nodev",
-  "nodiratime",
-  "noexec",
-  "nosuid",
-  "sync",
-];
+/**
+ * Flags that belong to one mount of a file system. mount(8) before 2.39 makes a bind mount read-only by a second system call, which
+ * drops those that it does not repeat: `-o bind,ro` of a mount with `nosuid,nodev,noexec` is `ro` only.
+ */
+export const keptFlags: readonly string[] = ["noatime", "nodev", "nodiratime", "noexec", "nosuid"];
 
-/** Options with which mount(8) would do something other than mount this device at this path. */
+/** Flags that the kernel shows exactly as requested, by which two mounts are compared. It shows the last two with the file system. */
+export const comparedFlags: readonly string[] = [...keptFlags, "dirsync", "sync"];
+
+/**
+ * Options that the kernel shows for a file system which it no longer writes to after an error. Linux 6.18 shows one of the last two
+ * for ext4, and leaves it `rw`. The first one may also have been requested.
+ */
+export const faultOptions: readonly string[] = ["ro", "emergency_ro", "shutdown"];
+
+/**
+ * Options with which mount(8) would do something other than mount this device at this path, and those of its own that let others
+ * mount or unmount it. `user` and the like also imply nosuid, nodev and noexec.
+ */
 const otherMeanings =
-  /^(r?bind|move|remount|loop|offset|sizelimit|(make-)?(r?shared|r?slave|r?private)|ro|rw|[xX]-.*)$/;
+  /^(r?bind|move|remount|loop|offset|sizelimit|(make-)?(r?shared|r?slave|r?private)|ro|rw|users?(=.*)?|owner|group|u?helper=.*|[xX]-.*)$/;
 
 /**
  * Rejects paths that are not a plain absolute path: with empty names, `.` or `..`, or a control character.

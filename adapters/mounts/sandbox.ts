@@ -3,6 +3,7 @@ import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
 import { createStepFaults } from "../sandbox/step-faults.ts";
 import type { DeviceNumber, FileSystemType, Mount, MountAdapter, MountStep, TargetKind } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
+import { keptFlags } from "./names.ts";
 
 export interface MountsSandboxOptions extends SandboxOptions<MountStep> {
   /** Directories that exist at the start, with those that contain them. */
@@ -56,12 +57,14 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
     }
   }
 
-  async function bind({ source, path, readOnly }: Extract<MountStep, { kind: "bind" }>): Promise<void> {
+  async function bind(step: Extract<MountStep, { kind: "bind" }>): Promise<void> {
+    const { source, path, readOnly } = step;
     const mounted = mounts.findLast((mount) => mount.path === source);
     const node = await numberOf(source);
-    const flags = readOnly ? ["ro"] : ["rw"];
+    const flags = readOnly ? ["ro", ...step.flags] : ["rw"];
     if (mounted !== undefined) {
-      mounts = [...mounts, { ...mounted, path, flags: [...flags, ...mounted.flags.slice(1)] }];
+      const kept = readOnly ? flags : mounted.flags;
+      mounts = [...mounts, { ...mounted, path, flags: kept }];
     } else if (node !== undefined) {
       const source = "devtmpfs";
       mounts = [
@@ -87,8 +90,11 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
             node: undefined,
             fileSystem: step.fileSystem,
             source: step.device,
-            flags: [access, ...step.flags.filter((flag) => flag !== "ro")],
-            fileSystemOptions: [access],
+            flags: [access, ...step.flags.filter((flag) => keptFlags.includes(flag))],
+            fileSystemOptions: [
+              access,
+              ...step.flags.filter((flag) => flag !== "ro" && !keptFlags.includes(flag)),
+            ],
           },
         ];
         break;
@@ -101,6 +107,7 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
         mounts = mounts.filter((_, at) => at !== index);
         break;
       }
+      case "check":
       case "grow":
         break;
       case "createDirectory":
@@ -130,6 +137,7 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
       totalInodes: 65_536n,
       usedInodes: 11n,
       availableInodes: 65_525n,
+      isShutDown: false,
     }),
     commandOf,
     async run(step) {

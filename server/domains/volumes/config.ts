@@ -5,7 +5,7 @@ import { backupSchema } from "../../config/backup-schema.ts";
 import type { ConfigOf } from "../../config/config-of.ts";
 import { lvmSchema } from "../../config/lvm-schema.ts";
 import { assertByAdapter, assertOneDefault, assertUnique } from "../../config/schema-rules.ts";
-import { csiSchema } from "./csi/csi-schema.ts";
+import { assertTopologyNames, csiSchema } from "./csi/csi-schema.ts";
 
 const lvmName = "an LVM name";
 
@@ -132,6 +132,9 @@ export const volumesSchema = z
     }),
   })
   .superRefine(({ deviceClasses, backup, csi, lvm: { activation } }, context) => {
+    if (csi !== undefined) {
+      assertTopologyNames(deviceClasses, context);
+    }
     if (activation === "none" && csi !== undefined) {
       const message = "expected only with lvm.activation: auto, because volumes are mounted";
       context.addIssue({ code: "custom", path: ["csi"], message });

@@ -12,6 +12,7 @@ import { createVolumeChanges } from "./changes/volume-changes.ts";
 import { serveCsi } from "./csi/serve-csi.ts";
 import { createOwnChanges } from "./events/own-changes.ts";
 import { observeVolumeChanges } from "./events/volume-observer.ts";
+import { createThickClones } from "./long-changes/thick-clones.ts";
 import { createLvmBackend } from "./monitoring/backend.ts";
 import { createDeviceClassFigures } from "./monitoring/figures.ts";
 import { createVolumeMetrics } from "./monitoring/metrics.ts";
@@ -32,8 +33,9 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
   const keySeal = context.repositoryKeySeal;
   const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm, keySeal });
   const changes = createLvChanges(createVolumeChanges({ ...context, ...system, lvm, volumes }), backups);
-  const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm });
-  const csi = serveCsi(system, { lvm, volumes }, context);
+  const thickClones = createThickClones({ ...context, ...system, lvm });
+  const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm, thickClones });
+  const csi = serveCsi(system, { lvm, volumes, thickClones }, context);
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);
   return {

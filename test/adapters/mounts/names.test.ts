@@ -55,11 +55,18 @@ test("property: an accepted path stays below its root, however it is resolved", 
 });
 
 test("mount flags cannot change what mount does", async (t) => {
-  assertMountFlags(["noatime", "errors=remount-ro", "logbufs=8"], "mount_flags");
+  assertMountFlags(["noatime", "errors=remount-ro", "logbufs=8", "usrquota", "grpid"], "mount_flags");
   for (const flag of [
     "",
     "bind",
     "rbind",
+    "user",
+    "users",
+    "user=name",
+    "owner",
+    "group",
+    "helper=name",
+    "uhelper=name",
     "remount",
     "move",
     "loop",

@@ -1,13 +1,10 @@
-import type { Reason } from "../../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import { findVolume } from "../../../lvm/operation-volumes.ts";
-import type { OperationFailure } from "../../../operations/operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";
-import { operationReasons } from "../../../operations/reasons.ts";
+import { reasonOfEnd } from "../../../operations/reason-of-end.ts";
 import type { ShownVolume } from "../volume-messages.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { backupFailed } from "./backup-words.ts";
@@ -54,11 +51,10 @@ async function untilCreated(parts: AwaitedParts, id: string, signal: AbortSignal
 
 /** Returns the volume of a restore that has ended. @throws InfraError the reason why it failed */
 async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<ShownVolume> {
-  const { state, failure, resource } = operation;
+  const { state, resource } = operation;
   if (state !== "completed") {
-    const reason = state === "cancelled" ? operationReasons.OPERATION_CANCELLED : reasonOfFailure(failure);
     const effect = state === "needsAttention" ? "possible" : "none";
-    throw new InfraError(reason, backupFailed(operation), { resource, effect });
+    throw new InfraError(reasonOfEnd(operation), backupFailed(operation), { resource, effect });
   }
   // The volume is restored; a failure to read LVM now must not fail the call.
   const read = await lvm.read().catch(() => undefined);
@@ -78,12 +74,6 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
     );
   }
   return restored;
-}
-
-function reasonOfFailure(failure: OperationFailure | undefined): Reason {
-  return failure === undefined
-    ? hostReasons.INTERNAL
-    : { id: failure.reason, code: failure.code, retryable: failure.retryable ?? false };
 }
 
 function requestedVolume({ input }: Operation): ShownVolume {

@@ -140,26 +140,32 @@ export function assertSpace(resolved: ResolvedClass, state: LvmState, neededByte
 }
 
 /** @throws InfraError NO_SPACE */
-function assertPoolUsable({
-  volumeGroupName,
-  name,
-  health,
-  dataPercent = 0,
-  metadataPercent = 0,
-}: LogicalVolume): void {
-  const isFull = health === "outOfDataSpace" || dataPercent >= 100;
-  if (isFull || health === "metadataReadOnly" || metadataPercent >= maxMetadataPercent) {
-    const what = isFull
-      ? `is full (${dataPercent} % of its data space is used)`
-      : `has nearly no metadata space left (${metadataPercent} % is used)`;
+function assertPoolUsable(pool: LogicalVolume): void {
+  const { volumeGroupName, name } = pool;
+  const why = whyUnusable(pool);
+  if (why !== undefined) {
     throw new InfraError(
       hostReasons.NO_SPACE,
-      `thin pool ${volumeGroupName}/${name} ${what}: grow the pool first`,
+      `thin pool ${volumeGroupName}/${name} ${why}: grow the pool first`,
       {
         resource: volumeResource(volumeGroupName, name),
       },
     );
   }
+}
+
+/** Returns why nothing can be added to a thin pool, as the end of a sentence that begins with its name; undefined if it can. */
+export function whyUnusable({
+  health,
+  dataPercent = 0,
+  metadataPercent = 0,
+}: Pick<LogicalVolume, "health" | "dataPercent" | "metadataPercent">): string | undefined {
+  if (health === "outOfDataSpace" || dataPercent >= 100) {
+    return `is full (${dataPercent} % of its data space is used)`;
+  }
+  return health === "metadataReadOnly" || metadataPercent >= maxMetadataPercent
+    ? `has nearly no metadata space left (${metadataPercent} % is used)`
+    : undefined;
 }
 
 /**

@@ -18,7 +18,7 @@ export interface Capability {
 }
 
 /** XFS of less than this is refused by current versions of mkfs.xfs. */
-export const minXfsBytes = 300n << 20n;
+const minXfsBytes = 300n << 20n;
 
 const modes: ReadonlyMap<AccessMode, Pick<Capability, "readOnly" | "singleTarget">> = new Map([
   [AccessMode.SINGLE_NODE_WRITER, { readOnly: false, singleTarget: false }],
@@ -76,6 +76,11 @@ export function parseCapabilities(
     throw invalidField(field, "must have at least one entry");
   }
   return capabilities.map((each, index) => parseCapability(each, `${field}[${index}]`));
+}
+
+/** Returns the size that the file systems of the capabilities need; 0 if any size will do. */
+export function leastBytesOf(capabilities: readonly Pick<Capability, "fileSystem">[]): bigint {
+  return capabilities.some(({ fileSystem }) => fileSystem?.type === "xfs") ? minXfsBytes : 0n;
 }
 
 function fileSystemFrom(type: string, field: string): FileSystemType | undefined {

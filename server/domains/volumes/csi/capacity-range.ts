@@ -11,6 +11,9 @@ export interface CapacityRange {
   readonly limitBytes: bigint | undefined;
 }
 
+/** The range of a request without limits. */
+export const noLimits: CapacityRange = { requiredBytes: 0n, limitBytes: undefined };
+
 /** Parses a range; an absent one has no limits. @throws InfraError INVALID_FIELD */
 export function parseCapacityRange(range: CapacityRangeMessage | undefined): CapacityRange {
   const { requiredBytes = 0n, limitBytes = 0n } = range ?? {};
@@ -35,16 +38,16 @@ export function isInRange(sizeBytes: bigint, { requiredBytes, limitBytes }: Capa
 }
 
 /**
- * Returns the smallest size within a range that is not below `leastBytes`, in whole extents.
+ * Returns the smallest size within a range that is not below `leastBytes`, in whole units, at least one.
  * @throws InfraError CSI_CAPACITY
  */
-export function sizeWithin(range: CapacityRange, leastBytes: bigint, extentSizeBytes: bigint): bigint {
-  const wantedBytes = range.requiredBytes > leastBytes ? range.requiredBytes : leastBytes;
-  const sizeBytes = roundUpToExtents(wantedBytes, extentSizeBytes);
+export function sizeWithin(range: CapacityRange, leastBytes: bigint, unitBytes: bigint): bigint {
+  const neededBytes = range.requiredBytes > leastBytes ? range.requiredBytes : leastBytes;
+  const sizeBytes = neededBytes === 0n ? unitBytes : roundUpToExtents(neededBytes, unitBytes);
   if (range.limitBytes !== undefined && sizeBytes > range.limitBytes) {
     throw new InfraError(
       csiReasons.CSI_CAPACITY,
-      `the smallest possible size is ${sizeBytes} bytes (extents of ${extentSizeBytes}), which is above limit_bytes ${range.limitBytes}`,
+      `the smallest possible size is ${sizeBytes} bytes (volumes are allocated in units of ${unitBytes}), which is above limit_bytes ${range.limitBytes}`,
     );
   }
   return sizeBytes;

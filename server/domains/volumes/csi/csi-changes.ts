@@ -12,8 +12,11 @@ import type {
 import type { Change, ChangeRequester, ChangesOf } from "../../../domain/change.ts";
 import type { CreateChange, LocatedChange } from "../../../domain/short-change.ts";
 import type { Mutation } from "../../../operations/mutation.ts";
+import { createCopyCsiVolume } from "./controller/copy-csi-volume.ts";
 import { createCreateCsiSnapshot } from "./controller/create-csi-snapshot.ts";
 import { createCreateCsiVolume } from "./controller/create-csi-volume.ts";
+import type { CopyParts } from "./controller/csi-copies.ts";
+import { createDeleteCsiVolume } from "./controller/delete-csi-volume.ts";
 import { createExpandCsiVolume } from "./controller/expand-csi-volume.ts";
 import { createRemoveCsiVolume } from "./controller/remove-csi-volume.ts";
 import { withCsiCodes } from "./csi-codes.ts";
@@ -47,11 +50,11 @@ type CreateCsiChange = <Request, Spec, Response>(
 
 /** Creates the changes of csi.v1.Controller. @param topology of this host */
 export function createControllerChanges(
-  parts: CsiParts,
+  parts: CopyParts,
   createChange: CreateChange<LvmState>,
   topology: TopologyParts,
 ): ControllerChanges {
-  const change = withCodes(createChange);
+  const change = withCodesOf(createChange);
   const { lvm, deviceClasses } = parts;
 
   /** Returns a volume as LVM reports it after a change. @throws InfraError VOLUME_NOT_FOUND if it was removed at once */
@@ -70,14 +73,18 @@ export function createControllerChanges(
   const named = (kind: CsiKind, name: string) => (state: LvmState) =>
     findByName(state, deviceClasses, kind, name);
 
+  const created = async (name: string, resource: string) => ({
+    volume: csiVolumeMessage(await after(named("volume", name), resource), topology),
+  });
+  const create = change(createCreateCsiVolume(parts), ({ name }, { resource }) => created(name, resource));
+  const removeVolume = change(
+    createRemoveCsiVolume<DeleteVolumeRequest>(parts, "volume", "volume_id", (one) => one.volumeId),
+    async () => ({}),
+  );
+
   return {
-    createVolume: change(createCreateCsiVolume(parts), async ({ name }, { resource }) => ({
-      volume: csiVolumeMessage(await after(named("volume", name), resource), topology),
-    })),
-    deleteVolume: change(
-      createRemoveCsiVolume<DeleteVolumeRequest>(parts, "volume", "volume_id", (one) => one.volumeId),
-      async () => ({}),
-    ),
+    createVolume: withCodes(createCopyCsiVolume(parts, create, created)),
+    deleteVolume: withCodes(createDeleteCsiVolume(parts, removeVolume)),
     createSnapshot: change(createCreateCsiSnapshot(parts), async ({ name }, { resource }) => ({
       snapshot: csiSnapshotMessage(await after(named("snapshot", name), resource)),
     })),
@@ -85,18 +92,17 @@ export function createControllerChanges(
       createRemoveCsiVolume<DeleteSnapshotRequest>(parts, "snapshot", "snapshot_id", (one) => one.snapshotId),
       async () => ({}),
     ),
-    controllerExpandVolume: change(createExpandCsiVolume(parts), async ({ id }, { resource }) => {
+    controllerExpandVolume: change(createExpandCsiVolume(parts), async ({ id, isBlock }, { resource }) => {
       const find = (state: LvmState) => findCsiVolume(state, deviceClasses, "volume", id);
       const { volume } = await after(find, resource);
-      // A raw block device has no file system to grow, for which the call does nothing.
-      return { capacityBytes: volume.sizeBytes, nodeExpansionRequired: true };
+      return { capacityBytes: volume.sizeBytes, nodeExpansionRequired: !isBlock };
     }),
   };
 }
 
 /** Creates the changes of csi.v1.Node. */
 export function createNodeChanges(parts: CsiParts, createChange: CreateChange<LvmState>): NodeChanges {
-  const change = withCodes(createChange);
+  const change = withCodesOf(createChange);
   const { lvm, deviceClasses } = parts;
   return {
     nodeStageVolume: change(createStageVolume(parts), async () => ({})),
@@ -127,9 +133,13 @@ export function createNodeChanges(parts: CsiParts, createChange: CreateChange<Lv
   };
 }
 
-function withCodes(createChange: CreateChange<LvmState>): CreateCsiChange {
-  return (change, respond) => {
-    const { plan, run } = createChange(change, respond);
-    return { plan: withCsiCodes(plan), run: withCsiCodes(run) };
-  };
+function withCodesOf(createChange: CreateChange<LvmState>): CreateCsiChange {
+  return (change, respond) => withCodes(createChange(change, respond));
+}
+
+function withCodes<Request, Response, By>({
+  plan,
+  run,
+}: Change<Request, Promise<Response>, By>): Change<Request, Promise<Response>, By> {
+  return { plan: withCsiCodes(plan), run: withCsiCodes(run) };
 }

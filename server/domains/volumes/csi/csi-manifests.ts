@@ -42,9 +42,9 @@ export const csiManifests: readonly ServiceManifest[] = [
     },
     reasons: {
       CreateVolume: [CSI_DIFFERS, CSI_PENDING, CSI_CAPACITY, CSI_TOPOLOGY],
-      DeleteVolume: [CSI_PENDING],
+      DeleteVolume: [CSI_PENDING, mountReasons.MOUNTS_UNAVAILABLE],
       CreateSnapshot: [CSI_DIFFERS, CSI_PENDING],
-      DeleteSnapshot: [CSI_PENDING],
+      DeleteSnapshot: [CSI_PENDING, mountReasons.MOUNTS_UNAVAILABLE],
       ControllerExpandVolume: [CSI_PENDING, CSI_CAPACITY, CSI_NOT_SUPPORTED],
       ControllerPublishVolume: [CSI_NOT_SUPPORTED],
       ControllerUnpublishVolume: [CSI_NOT_SUPPORTED],

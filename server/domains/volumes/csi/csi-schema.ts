@@ -36,3 +36,32 @@ export const csiSchema = z.strictObject({
       "Which service grows a volume: `controller` in ControllerExpandVolume, `node` only in NodeExpandVolume, for orchestrators that may call the controller of another host, such as Kubernetes with several nodes.",
   }),
 });
+
+/** Length of the name in a key of a topology, of which `class-` is a part. */
+const maxClassName = 63 - "class-".length;
+
+/**
+ * Adds an issue for each device class whose name cannot be part of a key of the topology: keys have at most 63 characters, and may not
+ * differ in upper and lower case only.
+ */
+export function assertTopologyNames(
+  deviceClasses: readonly { readonly name: string }[],
+  context: z.RefinementCtx,
+): void {
+  for (const [index, { name }] of deviceClasses.entries()) {
+    const isLong = name.length > maxClassName;
+    const isRepeated = deviceClasses
+      .slice(0, index)
+      .some((earlier) => earlier.name.toLowerCase() === name.toLowerCase());
+    if (isLong || isRepeated) {
+      const expected = isLong
+        ? `at most ${maxClassName} characters`
+        : "a name that differs from the others not only in case";
+      context.addIssue({
+        code: "custom",
+        path: ["deviceClasses", index, "name"],
+        message: `expected ${expected}, because volumes.csi uses it in a key of the topology`,
+      });
+    }
+  }
+}

@@ -2,7 +2,7 @@ import { InfraError, invalidField } from "../../../../adapters/host/infra-error.
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { assertOriginName, assertVolumeName, volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import { reservedTagStart } from "../../../lvm/operation-marks.ts";
+import { isTemporary, reservedTagStart } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
 import type { IsProtectedName } from "../protection.ts";
 import { type CsiKind, type CsiMarks, csiMarksOf, nameDigestOf } from "./csi-marks.ts";
@@ -15,8 +15,8 @@ export interface CsiVolume {
   readonly deviceClass: DeviceClass;
 }
 
-/** Names in CSI have at most 128 bytes. */
-export const maxCsiNameBytes = 128;
+/** Limit of the specification for names and IDs; two names of LVM together are shorter. */
+const maxCsiBytes = 128;
 
 /** Start of names that the driver makes up, because LVM does not allow the name in CSI. */
 const madeUpStart = "csi-";
@@ -26,16 +26,29 @@ export function csiIdOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGr
   return `${volumeGroupName}/${name}`;
 }
 
+/** Returns the name of the volume group in an ID; empty for an ID of another form. */
+export function groupOfId(id: string): string {
+  return id.slice(0, Math.max(0, id.indexOf("/")));
+}
+
 /** Returns the resource name of the volume with an ID, as in events. An ID of another form gives one that does not exist. */
 export function resourceOfId(id: string): string {
-  const slash = id.indexOf("/");
-  return volumeResource(id.slice(0, Math.max(0, slash)), id.slice(slash + 1));
+  return volumeResource(groupOfId(id), id.slice(id.indexOf("/") + 1));
 }
 
 /** @throws InfraError INVALID_FIELD */
 export function assertId(id: string, field: string): void {
   if (id === "") {
     throw invalidField(field, "must not be empty");
+  }
+  assertLength(id, field);
+}
+
+/** @throws InfraError INVALID_FIELD */
+function assertLength(text: string, field: string): void {
+  const length = Buffer.byteLength(text);
+  if (length > maxCsiBytes) {
+    throw invalidField(field, `must have at most ${maxCsiBytes} bytes, has ${length}`);
   }
 }
 
@@ -44,9 +57,10 @@ export function assertCsiName(name: string): void {
   if (name === "") {
     throw invalidField("name", "must not be empty");
   }
-  const length = Buffer.byteLength(name);
-  if (length > maxCsiNameBytes) {
-    throw invalidField("name", `must have at most ${maxCsiNameBytes} bytes, has ${length}`);
+  assertLength(name, "name");
+  // The specification allows tab, line feed and carriage return.
+  if (/(?![\t\n\r])\p{Cc}/u.test(name)) {
+    throw invalidField("name", "must not contain control characters");
   }
 }
 
@@ -99,6 +113,20 @@ export function findCsiVolume(
   return found?.marks.kind === kind ? found : undefined;
 }
 
+/**
+ * Returns the volume that had an ID when it was created, also if it or its group was renamed since, which changes the ID; undefined if
+ * there is none.
+ */
+export function findCreatedAs(
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  id: string,
+): CsiVolume | undefined {
+  const name = id.slice(id.indexOf("/") + 1);
+  const digest = name.startsWith(madeUpStart) ? name.slice(madeUpStart.length) : nameDigestOf(name);
+  return listCsiVolumes(state, deviceClasses, "volume").find(({ marks }) => marks.nameDigest === digest);
+}
+
 /** @throws InfraError VOLUME_NOT_FOUND */
 export function requireCsiVolume(
   state: LvmState,
@@ -126,8 +154,9 @@ export function findByName(
   return listCsiVolumes(state, deviceClasses, kind).find(({ marks }) => marks.nameDigest === digest);
 }
 
+/** A volume that an operation still fills has the tags already, but does not exist in CSI yet. */
 function csiVolumeFrom(volume: LogicalVolume, deviceClasses: readonly DeviceClass[]): CsiVolume | undefined {
-  const marks = csiMarksOf(volume);
+  const marks = isTemporary(volume) ? undefined : csiMarksOf(volume);
   const className = deviceClassOf(volume, deviceClasses);
   const deviceClass = deviceClasses.find(({ name }) => name === className);
   return marks === undefined || deviceClass === undefined

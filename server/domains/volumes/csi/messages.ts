@@ -2,11 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   SnapshotSchema,
-  VolumeConditionSchema,
   VolumeContentSourceSchema,
   VolumeSchema,
 } from "../../../../gen/csi/v1/csi_pb.ts";
-import { healthOf, stateOf } from "../monitoring/volume-state.ts";
 import type { CsiSource } from "./csi-marks.ts";
 import type { CsiVolume } from "./csi-volume.ts";
 import { type TopologyParts, volumeSegments } from "./topology.ts";
@@ -30,15 +28,6 @@ export function csiSnapshotMessage({ id, volume, marks }: CsiVolume) {
     creationTime: timestampFromMs(marks.createdAtMs ?? 0),
     readyToUse: true,
   } satisfies MessageInitShape<typeof SnapshotSchema>;
-}
-
-/** Returns the condition of a volume, by the health that LVM reports. */
-export function conditionMessage({ id, volume }: Pick<CsiVolume, "id" | "volume">) {
-  const isHealthy = healthOf(volume) === "ok";
-  return {
-    abnormal: !isHealthy,
-    message: isHealthy ? "the volume is healthy" : `volume ${id} is ${stateOf(volume)}`,
-  } satisfies MessageInitShape<typeof VolumeConditionSchema>;
 }
 
 function contentSourceMessage({ kind, id }: CsiSource): MessageInitShape<typeof VolumeContentSourceSchema> {

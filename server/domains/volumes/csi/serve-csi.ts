@@ -8,6 +8,7 @@ import { domainReasons } from "../../../domain/reasons.ts";
 import { registerPlanRefusal } from "../../../operations/planner.ts";
 import { registerRefusal } from "../../../rpc/call/service-handlers.ts";
 import { createChangeVolumes } from "../changes/change-volumes.ts";
+import type { ThickClones } from "../long-changes/thick-clones.ts";
 import type { VolumeSystem } from "../system/system.ts";
 import type { Volumes } from "../volumes.ts";
 import { createControllerService } from "./controller/controller-service.ts";
@@ -18,10 +19,17 @@ import { createNodeService } from "./node/node-service.ts";
 /** The services of the CSI driver. */
 export const csiServices = [Identity, Controller, Node] as const;
 
+/** What the driver shares with the other services for volumes. */
+export interface CsiFoundation {
+  readonly lvm: LvmAdapter;
+  readonly volumes: Volumes;
+  readonly thickClones: ThickClones;
+}
+
 /** Creates the CSI driver, which refuses all calls if it is not configured. */
 export function serveCsi(
   system: VolumeSystem,
-  { lvm, volumes }: { readonly lvm: LvmAdapter; readonly volumes: Volumes },
+  { lvm, volumes, thickClones }: CsiFoundation,
   context: DomainContext,
 ): Pick<DomainServices, "registrations" | "planners"> {
   const { csi, deviceClasses, protect } = system;
@@ -36,11 +44,11 @@ export function serveCsi(
       planners: csiServices.map((service) => registerPlanRefusal(service, refusal)),
     };
   }
-  const { host } = context;
+  const { host, operations } = context;
   const parts = { ...csi, lvm, deviceClasses, host, isProtectedName: createNameMatch(protect) };
   const topology = { driverName: csi.settings.driverName, host, deviceClasses };
   const createChange = createChangeVolumes({ ...context, lvm });
-  const ofController = createControllerChanges(parts, createChange, topology);
+  const ofController = createControllerChanges({ ...parts, thickClones, operations }, createChange, topology);
   const ofNode = createNodeChanges(parts, createChange);
   return {
     registrations: [

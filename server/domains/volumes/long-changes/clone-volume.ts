@@ -3,7 +3,6 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { assertSnapshotNames, volumeResource } from "../../../../adapters/lvm/names.ts";
 import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
-import type { CloneVolumeRequest } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { backupReasons } from "../../../backups/reasons.ts";
 import type { LongChange } from "../../../domain/long-change.ts";
 import { roundUpToExtents } from "../../../lvm/extents.ts";
@@ -11,9 +10,9 @@ import { marksOf } from "../../../lvm/filled-volume.ts";
 import { operationTag, temporaryName } from "../../../lvm/operation-marks.ts";
 import { createShownCommand } from "../../../lvm/shown-command.ts";
 import { assertActive, assertWhole, isProtected } from "../../../lvm/volume-refusals.ts";
+import type { Operation } from "../../../operations/operation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import { parseClone } from "../changes/clone-thin-volume.ts";
 import { createVolumeStep } from "../changes/create-volume.ts";
 import type { SnapshotSpec } from "../changes/snapshot-volume.ts";
 import {
@@ -23,34 +22,43 @@ import {
   factsOfSpace,
   factsOfVolume,
   requireVolume,
-  type VolumeChangeParts,
 } from "../changes/volume-change.ts";
 import { assertResolved, type ResolvedClass } from "../device-class.ts";
 import { assertNobodysWork } from "../protection.ts";
 import type { CloneInput } from "./clone-run.ts";
 
-export interface CloneVolumeParts extends VolumeChangeParts {
+export interface CloneVolumeParts {
   readonly lvm: LvmAdapter;
   readonly operations: Pick<Operations, "assertFree">;
+}
+
+/** A thick volume to clone, independent of how a request describes it. */
+export interface ThickClone {
+  readonly spec: SnapshotSpec;
+  /** As in `CheckedOperation`. */
+  readonly attachKey?: string;
 }
 
 /** Placeholder in planned commands for the operation's ID, which is assigned only when it begins. */
 const operationId = "OPERATION";
 
 /**
- * Returns the operation that clones a thick volume. Its `check` throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD,
- * VOLUME_GROUP_GONE, VOLUME_NOT_FOUND, VOLUME_EXISTS, VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_TOO_SMALL, NO_SPACE and
- * OPERATION_IN_PROGRESS.
+ * Returns the operation that clones a thick volume. A request may also join an operation that it knows. Its `check` throws
+ * InfraError INVALID_FIELD, VOLUME_GROUP_GONE, VOLUME_NOT_FOUND, VOLUME_EXISTS, VOLUME_PROTECTED, VOLUME_INACTIVE,
+ * VOLUME_TOO_SMALL, NO_SPACE and OPERATION_IN_PROGRESS.
  */
 export function createCloneVolume(
   parts: CloneVolumeParts,
   kind: OperationKind<CloneInput>,
-): LongChange<CloneVolumeRequest, CloneInput> {
+): LongChange<ThickClone | { readonly joins: Operation }, CloneInput> {
   const { lvm, operations } = parts;
   return {
     kind,
     async check(request, { signal, operation }) {
-      const spec = parseClone(parts, request);
+      if ("joins" in request) {
+        return request;
+      }
+      const { spec, attachKey } = request;
       const { value: state } = await lvm.refresh(signal);
       const resolved = assertResolved(spec.deviceClass, state);
       const { group } = resolved;
@@ -69,6 +77,7 @@ export function createCloneVolume(
         backend: group.uuid,
         input,
         secrets: null,
+        ...(attachKey === undefined ? {} : { attachKey }),
         plan: {
           changes: [describeClone(input)],
           losses: [],

@@ -2,14 +2,18 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
-import type { ResizeVolumeRequest, VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import type {
+  CloneVolumeRequest,
+  ResizeVolumeRequest,
+  VolumeService,
+} from "../../../../gen/hostplane/v1/volume_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
 import type { DomainContext } from "../../../domain/domain-services.ts";
 import { registerLongChange } from "../../../domain/long-change.ts";
 import { createOperationVolumes } from "../../../lvm/operation-volumes.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import { type ChangeVolumesOptions, createChangeVolumes } from "../changes/change-volumes.ts";
-import { createCloneThinVolume } from "../changes/clone-thin-volume.ts";
+import { createCloneThinVolume, parseClone } from "../changes/clone-thin-volume.ts";
 import { createCreateSnapshot } from "../changes/create-snapshot.ts";
 import { createCreateThinPool } from "../changes/create-thin-pool.ts";
 import { createNamedVolume } from "../changes/create-volume.ts";
@@ -21,10 +25,9 @@ import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
 import type { PoolSpec } from "../changes/thin-pool-change.ts";
 import type { VolumeSpec } from "../changes/volume-change.ts";
 import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
-import { createCloneKind } from "../long-changes/clone-kind.ts";
-import { createCloneVolume } from "../long-changes/clone-volume.ts";
 import type { MergeInput } from "../long-changes/merge-kind.ts";
 import { createMergeSnapshot } from "../long-changes/merge-snapshot.ts";
+import type { ThickClones } from "../long-changes/thick-clones.ts";
 import { createWipeVolume } from "../long-changes/wipe-volume.ts";
 import { listThinPools } from "./thin-pool-list.ts";
 import { listVolumes } from "./volume-list.ts";
@@ -51,6 +54,7 @@ export interface VolumeServiceChangesOptions extends ChangeVolumesOptions {
   readonly protect: readonly string[];
   readonly operations: Pick<Operations, "assertFree" | "register">;
   readonly operationMessage: DomainContext["operationMessage"];
+  readonly thickClones: ThickClones;
 }
 
 /**
@@ -96,11 +100,10 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
 function createPossiblyLong(
   options: VolumeServiceChangesOptions,
 ): Pick<VolumeServiceChanges, "deleteVolume" | "cloneVolume" | "mergeSnapshot"> {
-  const { lvm, deviceClasses, protect, operations, operationMessage } = options;
+  const { lvm, deviceClasses, protect, operations, operationMessage, thickClones } = options;
   const parts = { ...options, isProtectedName: createNameMatch(protect) };
   const change = createChangeVolumes(options);
   const operationVolumes = createOperationVolumes(lvm, options.runner);
-  const tools = { operationVolumes, deviceClasses, data: lvm.data };
   const isThin = (className: string) => findDeviceClass(deviceClasses, className).thinPool !== undefined;
 
   const deletion = createDeleteVolume(parts);
@@ -108,7 +111,7 @@ function createPossiblyLong(
   const wipe = registerLongChange(operations, createWipeVolume({ ...options, operationVolumes, deletion }));
   const cloneThin = change(createCloneThinVolume(parts), createRespond(options));
   const merge = registerLongChange(operations, createMergeSnapshot(parts));
-  const cloneThick = registerLongChange(operations, createCloneVolume(parts, createCloneKind(tools)));
+  const thickClone = (request: CloneVolumeRequest) => ({ spec: parseClone(parts, request) });
 
   return {
     deleteVolume: {
@@ -121,11 +124,11 @@ function createPossiblyLong(
     },
     cloneVolume: {
       plan: async (request, by) =>
-        isThin(request.deviceClass) ? cloneThin.plan(request, by) : cloneThick.plan(request, by),
+        isThin(request.deviceClass) ? cloneThin.plan(request, by) : thickClones.plan(thickClone(request), by),
       async run(request, call) {
         return isThin(request.deviceClass)
           ? cloneThin.run(request, call)
-          : { operation: operationMessage((await cloneThick.begin(request, call)).operation) };
+          : { operation: operationMessage((await thickClones.begin(thickClone(request), call)).operation) };
       },
     },
     mergeSnapshot: {

@@ -10,6 +10,7 @@ import {
   type VolumeChanges,
 } from "../../../../server/domains/volumes/changes/volume-changes.ts";
 import type { DeviceClass } from "../../../../server/domains/volumes/device-class.ts";
+import { createThickClones } from "../../../../server/domains/volumes/long-changes/thick-clones.ts";
 import {
   createVolumeServiceChanges,
   type VolumeServiceChanges,
@@ -38,13 +39,15 @@ export function createVolumesUnderTest(
 } {
   const volumes = createVolumes({ lvm, deviceClasses });
   const runner = createInlineRunner(() => {});
+  const registering = { ...operations, register: () => ({ start: refuseOperation }) };
   const parts = { lvm, deviceClasses, protect, runner, operations };
   return {
     volumes,
     changes: createVolumeChanges({ ...parts, volumes }),
     serviceChanges: createVolumeServiceChanges({
       ...parts,
-      operations: { ...operations, register: () => ({ start: refuseOperation }) },
+      operations: registering,
+      thickClones: createThickClones({ ...parts, operations: registering }),
       operationMessage: refuseOperation,
     }),
   };

@@ -56,6 +56,19 @@ test("an empty configuration has every default", async (t) => {
   });
 });
 
+test("the names of device classes are keys of the topology for CSI", async (t) => {
+  const named = (name: string) => ({ name, volumeGroup: name.slice(0, 20), default: name === "ssd" });
+  const messagesWithCsi = (...names: string[]) =>
+    messagesOf({ volumes: { deviceClasses: names.map(named), csi: {} } });
+  const long = "a".repeat(58);
+  t.same(messagesOfClasses(...["ssd", "SSD", long].map(named)), []);
+  t.same(messagesWithCsi("ssd", "hdd", long.slice(1)), []);
+  t.match(messagesWithCsi("ssd", "SSD", long), [
+    /^volumes\.deviceClasses\.1\.name: expected a name that differs/,
+    /^volumes\.deviceClasses\.2\.name: expected at most 57 characters/,
+  ]);
+});
+
 test("volumes need only one class", async (t) => {
   t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
     deviceClasses: [{ ...ssd, spareGiB: 10 }],

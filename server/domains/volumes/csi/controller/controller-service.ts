@@ -4,18 +4,22 @@ import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { Controller, ControllerServiceCapability_RPC_Type as Rpc } from "../../../../../gen/csi/v1/csi_pb.ts";
 import { handlersOf } from "../../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../../rpc/call/service-handlers.ts";
-import { assertResolved, reportedFreeBytes } from "../../device-class.ts";
+import { whyUnusable } from "../../changes/volume-change.ts";
+import { type DeviceClass, type ResolvedClass, reportedFreeBytes, resolveClass } from "../../device-class.ts";
 import type { Volumes } from "../../volumes.ts";
-import { parseCapabilities } from "../capability.ts";
+import { leastBytesOf, parseCapabilities } from "../capability.ts";
+import { noLimits, sizeWithin } from "../capacity-range.ts";
 import type { ControllerChanges } from "../csi-changes.ts";
 import type { CsiKind } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, findCsiVolume, listCsiVolumes, requireCsiVolume } from "../csi-volume.ts";
-import { conditionMessage, csiSnapshotMessage, csiVolumeMessage } from "../messages.ts";
-import { assertParameters, deviceClassOrDefault } from "../parameters.ts";
+import { csiSnapshotMessage, csiVolumeMessage } from "../messages.ts";
+import { assertParameters, deviceClassFrom, deviceClassOrDefault } from "../parameters.ts";
 import { csiReasons } from "../reasons.ts";
 import { isHere, type TopologyParts } from "../topology.ts";
+import { conditionsIn } from "../volume-condition.ts";
 import { pageOf } from "./csi-pages.ts";
+import { allocationUnitBytes } from "./requested-volume.ts";
 
 const capabilities: readonly Rpc[] = [
   Rpc.CREATE_DELETE_VOLUME,
@@ -29,6 +33,9 @@ const capabilities: readonly Rpc[] = [
   Rpc.GET_SNAPSHOT,
   Rpc.SINGLE_NODE_MULTI_WRITER,
 ];
+
+/** A volume with the state in which it was found. */
+type FoundVolume = CsiVolume & { readonly state: LvmState };
 
 /** Creates csi.v1.Controller. @param topology of this host */
 export function createControllerService(
@@ -44,9 +51,12 @@ export function createControllerService(
 
   const read = async (signal: AbortSignal): Promise<LvmState> =>
     volumes.check(({ value }: Snapshot<LvmState>) => value, signal);
-  const require = (kind: CsiKind, id: string, field: string, signal: AbortSignal): Promise<CsiVolume> => {
+  const require = (kind: CsiKind, id: string, field: string, signal: AbortSignal): Promise<FoundVolume> => {
     assertId(id, field);
-    return volumes.check(({ value }) => requireCsiVolume(value, deviceClasses, kind, id), signal);
+    return volumes.check(
+      ({ value: state }) => ({ state, ...requireCsiVolume(state, deviceClasses, kind, id) }),
+      signal,
+    );
   };
   const refuse = (method: string) => async (): Promise<never> => {
     throw new InfraError(
@@ -70,10 +80,10 @@ export function createControllerService(
       if (volumeCapabilities.length === 0) {
         throw invalidField("volume_capabilities", "must have at least one entry");
       }
-      await require("volume", volumeId, "volume_id", signal);
+      const { deviceClass } = await require("volume", volumeId, "volume_id", signal);
       try {
         parseCapabilities(volumeCapabilities);
-        assertParameters(parameters, ["deviceClass"]);
+        assertOfClass(deviceClass, deviceClassFrom(parameters, deviceClasses));
         assertParameters(mutableParameters, [], "mutable_parameters");
       } catch (error) {
         if (error instanceof InfraError) {
@@ -84,12 +94,14 @@ export function createControllerService(
       return { confirmed: { volumeCapabilities, volumeContext, parameters, mutableParameters } };
     },
     async listVolumes(request, { signal }) {
-      const all = listCsiVolumes(await read(signal), deviceClasses, "volume");
+      const state = await read(signal);
+      const conditionOf = conditionsIn(state);
+      const all = listCsiVolumes(state, deviceClasses, "volume");
       const { entries, nextToken } = pageOf(all, request, {});
       return {
         entries: entries.map((each) => ({
           volume: csiVolumeMessage(each, topology),
-          status: { volumeCondition: conditionMessage(each) },
+          status: { volumeCondition: conditionOf(each) },
         })),
         nextToken,
       };
@@ -98,24 +110,26 @@ export function createControllerService(
       const found = await require("volume", volumeId, "volume_id", signal);
       return {
         volume: csiVolumeMessage(found, topology),
-        status: { volumeCondition: conditionMessage(found) },
+        status: { volumeCondition: conditionsIn(found.state)(found) },
       };
     },
     async getCapacity({ parameters, volumeCapabilities, accessibleTopology }, { signal }) {
       const deviceClass = deviceClassOrDefault(parameters, deviceClasses);
-      if (volumeCapabilities.length > 0) {
-        parseCapabilities(volumeCapabilities);
-      }
+      const requested = volumeCapabilities.length === 0 ? [] : parseCapabilities(volumeCapabilities);
       if (accessibleTopology !== undefined && !isHere(accessibleTopology, topology)) {
         return { availableCapacity: 0n };
       }
       const state = await read(signal);
-      const resolved = assertResolved(deviceClass, state);
-      const freeBytes = reportedFreeBytes(resolved, state);
+      const resolved = resolveClass(deviceClass, state);
+      if (resolved === undefined) {
+        return { availableCapacity: 0n };
+      }
+      const unitBytes = allocationUnitBytes(resolved);
+      const freeBytes = creatableBytes(resolved, state);
       return {
         availableCapacity: freeBytes,
-        maximumVolumeSize: freeBytes,
-        minimumVolumeSize: resolved.group.extentSizeBytes,
+        maximumVolumeSize: (freeBytes / unitBytes) * unitBytes,
+        minimumVolumeSize: sizeWithin(noLimits, leastBytesOf(requested), unitBytes),
       };
     },
     async listSnapshots(request, { signal }) {
@@ -137,4 +151,18 @@ export function createControllerService(
       return { snapshot: csiSnapshotMessage(await require("snapshot", snapshotId, "snapshot_id", signal)) };
     },
   });
+}
+
+/** @throws InfraError INVALID_FIELD if the parameters of a request name another class than that of the volume */
+function assertOfClass({ name }: DeviceClass, requested: DeviceClass | undefined): void {
+  if (requested !== undefined && requested.name !== name) {
+    throw invalidField("parameters[deviceClass]", `the volume is of device class ${name}`);
+  }
+}
+
+/** Returns the bytes that new volumes may take: none where CreateVolume would refuse each. */
+function creatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
+  const { group, pool } = resolved;
+  const isUnusable = group.missingPvCount > 0 || (pool !== undefined && whyUnusable(pool) !== undefined);
+  return isUnusable ? 0n : reportedFreeBytes(resolved, state);
 }

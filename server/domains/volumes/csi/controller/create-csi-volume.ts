@@ -9,40 +9,33 @@ import { createCreateVolume } from "../../changes/create-volume.ts";
 import { createSnapshotChecks } from "../../changes/snapshot-volume.ts";
 import { factsOfVolume, stepOf, targetOf } from "../../changes/volume-change.ts";
 import { assertResolved, createOptionsOf, type DeviceClass, findDeviceClass } from "../../device-class.ts";
-import { minXfsBytes, parseCapabilities } from "../capability.ts";
-import { type CapacityRange, isInRange, parseCapacityRange, sizeWithin } from "../capacity-range.ts";
+import { leastBytesOf, parseCapabilities } from "../capability.ts";
+import { parseCapacityRange } from "../capacity-range.ts";
 import { type CsiSource, csiTags, nameDigestOf } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
-import {
-  assertCsiName,
-  type CsiVolume,
-  findByName,
-  logicalVolumeName,
-  requireCsiVolume,
-} from "../csi-volume.ts";
+import { assertCsiName, type CsiVolume, findByName, findCsiVolume, requireCsiVolume } from "../csi-volume.ts";
 import { assertParameters, deviceClassFrom } from "../parameters.ts";
 import { csiReasons } from "../reasons.ts";
 import { isMet } from "../topology.ts";
+import {
+  allocationUnitBytes,
+  assertCompatible,
+  type CreateCsiVolumeSpec,
+  cloneSpecOf,
+  emptySizeOf,
+  placeOf,
+} from "./requested-volume.ts";
 
-/** A volume to create. */
-export interface CreateCsiVolumeSpec {
-  /** Name in CSI. */
-  readonly name: string;
-  /** Undefined until it is located: that of the source, else the default class. */
-  readonly deviceClass: DeviceClass | undefined;
-  readonly range: CapacityRange;
-  /** Size that the file system needs, or a usual size if none is required. */
-  readonly leastBytes: bigint;
-  readonly source: CsiSource | undefined;
-}
+/** The creation of a volume, whose request is independent of the caller. */
+export type CreateCsiVolume = LocatedChange<CreateVolumeRequest, CreateCsiVolumeSpec, LvmState> & {
+  parse(request: CreateVolumeRequest): CreateCsiVolumeSpec;
+};
 
-/** Size of a volume for which no size is required. */
-const defaultBytes = 1n << 30n;
-
-/** CreateVolume: creates an empty volume, or a clone of a thin volume or snapshot. Without a step if it exists. */
-export function createCreateCsiVolume(
-  parts: CsiParts,
-): LocatedChange<CreateVolumeRequest, CreateCsiVolumeSpec, LvmState> {
+/**
+ * CreateVolume: creates an empty volume, or a clone of a thin volume or snapshot. Without a step if it exists. Thick clones are
+ * those of `createCopyCsiVolume`.
+ */
+export function createCreateCsiVolume(parts: CsiParts): CreateCsiVolume {
   const { deviceClasses } = parts;
   return {
     /** @throws InfraError INVALID_FIELD, CSI_TOPOLOGY */
@@ -55,38 +48,39 @@ export function createCreateCsiVolume(
       const range = parseCapacityRange(request.capacityRange);
       const source = sourceFrom(request);
       assertHere(parts, accessibilityRequirements);
-      const isXfs = capabilities.some(({ fileSystem }) => fileSystem?.type === "xfs");
-      return { name, deviceClass, range, leastBytes: isXfs ? minXfsBytes : 0n, source };
+      return { name, deviceClass, range, leastBytes: leastBytesOf(capabilities), source };
     },
 
     /** @throws InfraError VOLUME_NOT_FOUND */
     locate(spec, state) {
-      const source = spec.source && requireCsiVolume(state, deviceClasses, spec.source.kind, spec.source.id);
-      const deviceClass = spec.deviceClass ?? source?.deviceClass ?? findDeviceClass(deviceClasses, "");
+      const existing = findByName(state, deviceClasses, "volume", spec.name);
+      // A clone that exists is returned even if its source is gone.
+      const find = existing === undefined ? requireCsiVolume : findCsiVolume;
+      const source = spec.source && find(state, deviceClasses, spec.source.kind, spec.source.id);
+      const ofSource = spec.source && (source ?? existing)?.deviceClass;
+      const deviceClass = spec.deviceClass ?? ofSource ?? findDeviceClass(deviceClasses, "");
       return { ...spec, deviceClass };
     },
 
     targetOf: (spec) => targetOf(placeOf(parts, spec)),
 
     /**
-     * @throws InfraError VOLUME_GROUP_GONE, VOLUME_EXISTS, VOLUME_NOT_FOUND, NO_SPACE, CSI_DIFFERS, CSI_CAPACITY, INVALID_FIELD
+     * @throws InfraError VOLUME_GROUP_GONE, VOLUME_EXISTS, VOLUME_NOT_FOUND, NO_SPACE, CSI_DIFFERS, CSI_CAPACITY, CSI_PENDING,
+     * INVALID_FIELD
      */
     check(spec, state) {
       const { deviceClass } = placeOf(parts, spec);
-      const { group } = assertResolved(deviceClass, state);
+      const resolved = assertResolved(deviceClass, state);
       const existing = findByName(state, deviceClasses, "volume", spec.name);
       if (existing !== undefined) {
-        return completion(parts, spec, existing, group.uuid);
+        return completion(parts, spec, existing, resolved.group.uuid);
       }
       if (spec.source !== undefined) {
-        return clone(parts, spec, spec.source, state);
+        assertThin(deviceClass, spec.name);
+        return createSnapshotChecks(parts).check(cloneSpecOf(parts, spec, spec.source, state), state);
       }
-      const usualBytes = spec.range.limitBytes ?? defaultBytes;
-      const unrequiredBytes = usualBytes < defaultBytes ? usualBytes : defaultBytes;
-      const leastBytes =
-        spec.range.requiredBytes === 0n && spec.leastBytes === 0n ? unrequiredBytes : spec.leastBytes;
-      const sizeBytes = sizeWithin(spec.range, leastBytes, group.extentSizeBytes);
       const { name } = placeOf(parts, spec);
+      const sizeBytes = emptySizeOf(spec, allocationUnitBytes(resolved));
       const tags = csiTags({
         kind: "volume",
         nameDigest: nameDigestOf(spec.name),
@@ -105,14 +99,6 @@ export function createCreateCsiVolume(
       assertWhole(assertResolved(placeOf(parts, spec).deviceClass, state).group);
     },
   };
-}
-
-/** Returns the logical volume that the request is for. */
-function placeOf(
-  { deviceClasses, isProtectedName }: CsiParts,
-  { name, deviceClass = findDeviceClass(deviceClasses, "") }: CreateCsiVolumeSpec,
-): { readonly name: string; readonly deviceClass: DeviceClass } {
-  return { name: logicalVolumeName("volume", name, deviceClass, isProtectedName), deviceClass };
 }
 
 /** @throws InfraError INVALID_FIELD */
@@ -149,36 +135,19 @@ function assertHere(parts: CsiParts, requirement: CreateVolumeRequest["accessibi
 function completion(
   { lvm }: CsiParts,
   spec: CreateCsiVolumeSpec,
-  { volume, marks, deviceClass }: CsiVolume,
+  { id, volume, marks, deviceClass }: CsiVolume,
   groupUuid: string,
 ): Mutation {
   const { volumeGroupName, name } = volume;
-  const resource = volumeResource(volumeGroupName, name);
-  const difference =
-    deviceClass.name !== spec.deviceClass?.name
-      ? `it is of device class ${deviceClass.name}`
-      : marks.source?.id !== spec.source?.id || marks.source?.kind !== spec.source?.kind
-        ? `it was created ${marks.source === undefined ? "empty" : `from ${marks.source.kind} ${marks.source.id}`}`
-        : isInRange(marks.sizeBytes, spec.range)
-          ? undefined
-          : `it was created with ${marks.sizeBytes} bytes`;
-  if (difference !== undefined) {
-    throw new InfraError(
-      csiReasons.CSI_DIFFERS,
-      `volume ${spec.name} exists as ${volumeGroupName}/${name}, but ${difference}`,
-      { resource },
-    );
-  }
+  assertCompatible(spec, { id, marks, className: deviceClass.name });
   const grown = { kind: "resize", volumeGroupName, name, sizeBytes: marks.sizeBytes } as const;
   const isWhole = volume.sizeBytes >= marks.sizeBytes;
   return {
     kind: "volumes.create",
-    resource,
+    resource: volumeResource(volumeGroupName, name),
     backend: groupUuid,
     plan: {
-      changes: isWhole
-        ? []
-        : [`${volumeGroupName}/${name} grows to ${marks.sizeBytes} bytes, as first requested`],
+      changes: isWhole ? [] : [`${id} grows to ${marks.sizeBytes} bytes, as first requested`],
       losses: [],
       facts: factsOfVolume(volume),
     },
@@ -187,26 +156,9 @@ function completion(
   };
 }
 
-/** @throws InfraError VOLUME_NOT_FOUND, NO_SPACE, CSI_CAPACITY, INVALID_FIELD */
-function clone(parts: CsiParts, spec: CreateCsiVolumeSpec, from: CsiSource, state: LvmState): Mutation {
-  const { name, deviceClass } = placeOf(parts, spec);
-  const source = requireCsiVolume(state, parts.deviceClasses, from.kind, from.id);
-  const field = "volume_content_source";
-  if (source.deviceClass.name !== deviceClass.name) {
-    throw invalidField(
-      field,
-      `${from.id} is of device class ${source.deviceClass.name}, not ${deviceClass.name}`,
-    );
+/** Refuses what only an operation can create: the clone existed a moment before. @throws InfraError CSI_PENDING */
+function assertThin({ thinPool }: DeviceClass, name: string): void {
+  if (thinPool === undefined) {
+    throw new InfraError(csiReasons.CSI_PENDING, `volume ${name} was removed meanwhile; repeat the call`);
   }
-  if (deviceClass.thinPool === undefined) {
-    throw invalidField(field, `${from.id} is not a thin volume; only these can be cloned`);
-  }
-  const { group } = assertResolved(deviceClass, state);
-  const ofSource = source.volume.sizeBytes;
-  const leastBytes = ofSource > spec.leastBytes ? ofSource : spec.leastBytes;
-  const sizeBytes = sizeWithin(spec.range, leastBytes, group.extentSizeBytes);
-  const tags = csiTags({ kind: "volume", nameDigest: nameDigestOf(spec.name), sizeBytes, source: from });
-  const { name: sourceName } = source.volume;
-  const snapshot = { name, deviceClass, sourceName, sizeBytes, tags, readOnly: false };
-  return createSnapshotChecks(parts).check(snapshot, state);
 }

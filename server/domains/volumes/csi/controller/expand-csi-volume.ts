@@ -10,12 +10,16 @@ import { type CapacityRange, parseCapacityRange, sizeWithin } from "../capacity-
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
+import { assertNotRead } from "./assert-not-read.ts";
+import { allocationUnitBytes } from "./requested-volume.ts";
 
 /** A volume to grow. */
 export interface ExpandCsiVolumeSpec {
   readonly id: string;
   readonly range: CapacityRange;
   readonly found: CsiVolume | undefined;
+  /** Whether the request says that the volume is a raw block device. */
+  readonly isBlock: boolean;
 }
 
 /** ControllerExpandVolume: grows the block device. Without a step if it is already large enough. */
@@ -24,13 +28,14 @@ export function createExpandCsiVolume(
 ): LocatedChange<ControllerExpandVolumeRequest, ExpandCsiVolumeSpec, LvmState> {
   return {
     /** @throws InfraError INVALID_FIELD */
-    parse({ volumeId: id, capacityRange }) {
+    parse({ volumeId: id, capacityRange, volumeCapability }) {
       assertId(id, "volume_id");
       const range = parseCapacityRange(capacityRange);
-      if (range.requiredBytes === 0n) {
-        throw invalidField("capacity_range.required_bytes", "must be at least 1");
+      if (range.requiredBytes === 0n && range.limitBytes === undefined) {
+        throw invalidField("capacity_range", "must have required_bytes or limit_bytes");
       }
-      return { id, range, found: undefined };
+      const isBlock = volumeCapability?.accessType.case === "block";
+      return { id, range, found: undefined, isBlock };
     },
     /** @throws InfraError VOLUME_NOT_FOUND */
     locate: (spec, state) => ({
@@ -56,11 +61,12 @@ export function targetOfExpansion({ id, found }: Pick<ExpandCsiVolumeSpec, "id" 
 
 /**
  * Describes the growth of a volume to a size within the range.
- * @throws InfraError VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, VOLUME_PROTECTED, NO_SPACE, CSI_CAPACITY
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, VOLUME_PROTECTED, NO_SPACE, CSI_CAPACITY, CSI_PENDING
  */
 export function expansion(parts: CsiParts, id: string, range: CapacityRange, state: LvmState): Mutation {
-  const { volume, deviceClass } = requireCsiVolume(state, parts.deviceClasses, "volume", id);
-  const { group } = assertResolved(deviceClass, state);
+  const found = requireCsiVolume(state, parts.deviceClasses, "volume", id);
+  const { volume, deviceClass } = found;
+  const resolved = assertResolved(deviceClass, state);
   if (range.limitBytes !== undefined && volume.sizeBytes > range.limitBytes) {
     throw new InfraError(
       csiReasons.CSI_CAPACITY,
@@ -68,7 +74,11 @@ export function expansion(parts: CsiParts, id: string, range: CapacityRange, sta
       { resource: resourceOfId(id) },
     );
   }
-  const sizeBytes = sizeWithin(range, volume.sizeBytes, group.extentSizeBytes);
+  const isLargeEnough = volume.sizeBytes >= range.requiredBytes;
+  if (!isLargeEnough) {
+    assertNotRead(state, found);
+  }
+  const sizeBytes = isLargeEnough ? volume.sizeBytes : sizeWithin(range, 0n, allocationUnitBytes(resolved));
   const request = { name: volume.name, deviceClass, sizeBytes, skipsShrinking: true };
   return createResizeVolume(parts).check(request, state);
 }

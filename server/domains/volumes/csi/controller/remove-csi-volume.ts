@@ -1,10 +1,18 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource } from "../../../../../adapters/lvm/names.ts";
+import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
+import { isProtected } from "../../../../lvm/volume-refusals.ts";
 import { createRemoveVolume } from "../../changes/remove-volume.ts";
 import { targetOf } from "../../changes/volume-change.ts";
-import type { CsiKind } from "../csi-marks.ts";
+import type { DeviceClass } from "../../device-class.ts";
+import { type CsiKind, csiMarksOf } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
-import { assertId, type CsiVolume, findCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { assertId, type CsiVolume, csiIdOf, findCsiVolume, groupOfId, resourceOfId } from "../csi-volume.ts";
+import { isOfVolume } from "../node/volume-mounts.ts";
+import { assertNotRead } from "./assert-not-read.ts";
 
 /** A volume or snapshot to remove. */
 export interface RemoveCsiVolumeSpec {
@@ -19,7 +27,7 @@ export function createRemoveCsiVolume<Request>(
   field: string,
   idOf: (request: Request) => string,
 ): LocatedChange<Request, RemoveCsiVolumeSpec, LvmState> {
-  const { deviceClasses } = parts;
+  const { deviceClasses, mounts } = parts;
   const remove = createRemoveVolume(parts);
   const removal = ({ volume, deviceClass }: CsiVolume) => ({
     name: volume.name,
@@ -36,21 +44,57 @@ export function createRemoveCsiVolume<Request>(
     locate: ({ id }, state) => ({ id, found: findCsiVolume(state, deviceClasses, kind, id) }),
     targetOf: ({ id, found }) =>
       found === undefined ? { resource: resourceOfId(id) } : targetOf(removal(found)),
-    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_PROTECTED */
-    check({ id }, state) {
+    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_PROTECTED, VOLUME_IN_USE, CSI_PENDING */
+    async check({ id }, state) {
       const found = findCsiVolume(state, deviceClasses, kind, id);
-      return found === undefined
-        ? {
-            kind: "volumes.remove",
-            resource: resourceOfId(id),
-            backend: "",
-            plan: { changes: [], losses: [], facts: [] },
-            steps: [],
-            pointOfNoReturn: 0,
-          }
-        : remove.check(removal(found), state);
+      if (found !== undefined) {
+        await assertUnmounted(mounts, found);
+        assertNotRead(state, found);
+        return remove.check(removal(found), state);
+      }
+      assertGone(state, deviceClasses, kind, id);
+      return {
+        kind: "volumes.remove",
+        resource: resourceOfId(id),
+        backend: "",
+        plan: { changes: [], losses: [], facts: [] },
+        steps: [],
+        pointOfNoReturn: 0,
+      };
     },
     /** @throws InfraError VOLUME_IN_USE */
     preflight: ({ found }, state) => found && remove.preflight?.(removal(found), state),
   };
+}
+
+/**
+ * Refuses to remove what is published. LVM only knows whether a device is open, which the mount of its node is not; that mount would
+ * be left, and would no longer be recognized as one of the volume.
+ * @throws InfraError VOLUME_IN_USE
+ */
+async function assertUnmounted({ mounts }: CsiParts["mounts"], { id, volume }: CsiVolume): Promise<void> {
+  const mounted = (await mounts()).find((mount) => isOfVolume(mount, volume));
+  if (mounted !== undefined) {
+    throw new InfraError(hostReasons.VOLUME_IN_USE, `${id} is mounted at ${mounted.path}`, {
+      resource: resourceOfId(id),
+    });
+  }
+}
+
+/**
+ * Checks that a volume which the driver does not see does not exist, since an orchestrator forgets one that counts as deleted.
+ * @throws InfraError VOLUME_GROUP_GONE, VOLUME_PROTECTED
+ */
+function assertGone(state: LvmState, deviceClasses: readonly DeviceClass[], kind: CsiKind, id: string): void {
+  const group = groupOfId(id);
+  const isOfClass = deviceClasses.some(({ volumeGroup }) => volumeGroup === group);
+  if (isOfClass && !state.volumeGroups.some(({ name }) => name === group)) {
+    throw new InfraError(lvmReasons.VOLUME_GROUP_GONE, `volume group ${group} of ${id} is missing`, {
+      resource: volumeGroupResource(group),
+    });
+  }
+  const volume = state.volumes.find((each) => csiIdOf(each) === id);
+  if (volume !== undefined && csiMarksOf(volume)?.kind === kind) {
+    throw isProtected(volume, "the configuration has no device class for it any more");
+  }
 }

@@ -13,7 +13,7 @@ import { assertId, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { isOfVolume, isReadOnly, mountStepOf, visibleAt } from "./volume-mounts.ts";
 
 /** A mounted volume to grow. */
-export interface ExpandMountedSpec extends ExpandCsiVolumeSpec {
+export interface ExpandMountedSpec extends Omit<ExpandCsiVolumeSpec, "isBlock"> {
   readonly path: string;
 }
 

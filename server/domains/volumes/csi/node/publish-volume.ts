@@ -3,7 +3,7 @@ import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf } from "../../../../../adapters/lvm/names.ts";
 import type { Mount, MountStep } from "../../../../../adapters/mounts/adapter.ts";
-import { assertTargetPath } from "../../../../../adapters/mounts/names.ts";
+import { assertTargetPath, keptFlags } from "../../../../../adapters/mounts/names.ts";
 import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { NodePublishVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
@@ -16,6 +16,7 @@ import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi
 import { csiReasons } from "../reasons.ts";
 import {
   assertAsRequested,
+  assertOneUse,
   isOfVolume,
   isReadOnly,
   mountStepOf,
@@ -51,8 +52,8 @@ export function createPublishVolume(
         );
       }
       assertTargetPath(stagingPath, "staging_target_path", settings.roots);
-      if (stagingPath === path) {
-        throw invalidField("target_path", "must not be the staging path");
+      if (path === stagingPath || path.startsWith(`${stagingPath}/`)) {
+        throw invalidField("target_path", "must be neither the staging path nor in the staged volume");
       }
       if (request.readonly && capability.fileSystem === undefined) {
         throw invalidField("readonly", "must be false: a device node cannot be made read-only for a program");
@@ -73,8 +74,8 @@ export function createPublishVolume(
       const found = requireCsiVolume(state, deviceClasses, "volume", spec.id);
       const resource = resourceOfId(spec.id);
       const all = await mounts.mounts();
-      assertStaged(all, spec, found, resource);
-      const steps = isPublished(all, spec, found) ? [] : await publication(parts, spec, found);
+      const staged = assertStaged(all, spec, found, resource);
+      const steps = isPublished(all, spec, found) ? [] : await publication(parts, spec, found, staged);
       return {
         kind: "volumes.publish",
         resource,
@@ -91,15 +92,18 @@ export function createPublishVolume(
   };
 }
 
-/** @throws InfraError MOUNT_MISSING, MOUNT_FOREIGN, MOUNT_DIFFERS */
+/**
+ * Returns the mount at the staging path; undefined for a raw block device.
+ * @throws InfraError MOUNT_MISSING, MOUNT_FOREIGN, MOUNT_DIFFERS
+ */
 function assertStaged(
   all: readonly Mount[],
   { id, stagingPath, capability }: PublishSpec,
   { volume }: CsiVolume,
   resource: string,
-): void {
+): Mount | undefined {
   if (capability.fileSystem === undefined && volume.active) {
-    return;
+    return undefined;
   }
   const staged = visibleAt(all, stagingPath);
   if (staged === undefined || !isOfVolume(staged, volume)) {
@@ -108,6 +112,7 @@ function assertStaged(
     });
   }
   assertAsRequested(staged, capability, resource);
+  return staged;
 }
 
 /**
@@ -134,6 +139,7 @@ function isPublished(
     }
     return true;
   }
+  assertOneUse(all, found, capability);
   const other = all.find(
     (mount) => mount.path !== stagingPath && mount.path !== path && isOfVolume(mount, found.volume),
   );
@@ -152,6 +158,7 @@ async function publication(
   { mounts }: CsiParts,
   { path, stagingPath, capability, readOnly }: PublishSpec,
   { volume }: CsiVolume,
+  staged: Mount | undefined,
 ): Promise<MutationStep[]> {
   const isBlock = capability.fileSystem === undefined;
   const kind = await mounts.targetKind(path, "target_path");
@@ -160,7 +167,8 @@ async function publication(
   }
   const source = isBlock ? devicePathOf(volume.volumeGroupName, volume.name) : stagingPath;
   const create: MountStep = { kind: isBlock ? "createFile" : "createDirectory", path };
-  const bind: MountStep = { kind: "bind", source, path, readOnly };
+  const flags = keptFlags.filter((flag) => staged?.flags.includes(flag));
+  const bind: MountStep = { kind: "bind", source, path, readOnly, flags };
   return [
     ...(kind === "absent" ? [mountStepOf(mounts, create, { kind: "removeTarget", path })] : []),
     mountStepOf(mounts, bind, { kind: "unmount", path }),

@@ -14,7 +14,7 @@ import { type Capability, parseCapability } from "../capability.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
-import { assertAsRequested, mountStepOf, ownMountsAt } from "./volume-mounts.ts";
+import { assertAsRequested, assertOneUse, mountStepOf, ownMountsAt } from "./volume-mounts.ts";
 
 /** A volume to stage. */
 export interface StageSpec {
@@ -24,8 +24,8 @@ export interface StageSpec {
 }
 
 /**
- * NodeStageVolume: activates a volume, formats it if it is empty, and mounts it at the staging path. A raw block device is only
- * activated. Without a step if all that is done.
+ * NodeStageVolume: activates a volume, formats it if it is empty, and mounts it at the staging path. An ext4 that exists is checked
+ * before, since the kernel also mounts one with errors. A raw block device is only activated. Without a step if all that is done.
  */
 export function createStageVolume(
   parts: CsiParts,
@@ -55,7 +55,8 @@ export function createStageVolume(
         throw invalidField("staging_target_path", "must be an existing directory");
       }
       const resource = resourceOfId(spec.id);
-      const mounted = ownMountsAt(await mounts.mounts(), spec.path, found, resource).at(-1);
+      const all = await mounts.mounts();
+      const mounted = ownMountsAt(all, spec.path, found, resource).at(-1);
       const describe = (steps: readonly MutationStep[], change: string): Mutation => ({
         kind: "volumes.stage",
         resource,
@@ -64,12 +65,13 @@ export function createStageVolume(
         steps,
         pointOfNoReturn: steps.length,
       });
-      if (spec.capability.fileSystem === undefined) {
-        return describe(activation(parts, found), `${spec.id} is activated`);
-      }
-      if (mounted !== undefined) {
+      if (mounted !== undefined && spec.capability.fileSystem !== undefined) {
         assertAsRequested(mounted, spec.capability, resource);
         return describe([], "");
+      }
+      assertOneUse(all, found, spec.capability);
+      if (spec.capability.fileSystem === undefined) {
+        return describe(activation(parts, found), `${spec.id} is activated`);
       }
       const steps = [...activation(parts, found), ...(await mounting(parts, spec, found))];
       return describe(steps, `${spec.id} is mounted at ${spec.path}`);
@@ -114,8 +116,19 @@ async function mounting(
       }
     },
   };
+  const check: MountStep = { kind: "check", device };
+  const checking: MutationStep = {
+    ...mountStepOf(mounts, check),
+    async forward() {
+      if (content === "ext4") {
+        await mounts.run(check);
+      }
+    },
+  };
+  const isChecked = !isEmpty && !capability.readOnly && fileSystem() === "ext4";
   return [
     ...(isEmpty || !volume.active ? [formatting] : []),
+    ...(isChecked ? [checking] : []),
     {
       name: "mount",
       command: mounts.commandOf(mount()),

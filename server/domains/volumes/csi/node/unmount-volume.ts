@@ -2,7 +2,7 @@ import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { assertTargetPath } from "../../../../../adapters/mounts/names.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
 import type { CsiParts } from "../csi-parts.ts";
-import { assertId, findCsiVolume, resourceOfId } from "../csi-volume.ts";
+import { assertId, findCreatedAs, findCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { mountStepOf, ownMountsAt } from "./volume-mounts.ts";
 
 /** A volume to unmount from a path. */
@@ -43,10 +43,13 @@ export function createUnmountVolume<Request>(
 
     /** @throws InfraError MOUNT_FOREIGN, INVALID_FIELD */
     async check({ id, path }, state) {
-      const found = findCsiVolume(state, deviceClasses, "volume", id);
+      // The mounts of a volume that was renamed meanwhile must not stay.
+      const found =
+        findCsiVolume(state, deviceClasses, "volume", id) ?? findCreatedAs(state, deviceClasses, id);
       const resource = resourceOfId(id);
       const mounted = ownMountsAt(await mounts.mounts(), path, found, resource);
-      const isThere = (await mounts.targetKind(path, field)) !== "absent";
+      // The root of a mounted file system that has failed cannot be read.
+      const isThere = mounted.length > 0 || (await mounts.targetKind(path, field)) !== "absent";
       const unmounts = mounted.map(() => mountStepOf(mounts, { kind: "unmount", path }));
       const isRemoved = removesPath && isThere;
       const group = state.volumeGroups.find(({ name }) => name === found?.volume.volumeGroupName);

@@ -1,10 +1,11 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LogicalVolume } from "../../../../../adapters/lvm/adapter.ts";
 import type { DeviceNumber, Mount, MountAdapter, MountStep } from "../../../../../adapters/mounts/adapter.ts";
 import { comparedFlags } from "../../../../../adapters/mounts/names.ts";
 import type { MutationStep } from "../../../../operations/mutation.ts";
 import type { Capability } from "../capability.ts";
-import type { CsiVolume } from "../csi-volume.ts";
+import { type CsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
 
 /** Reports whether a mount is that of the volume's file system, or of its device node. */
@@ -45,6 +46,26 @@ export function ownMountsAt(
 }
 
 /**
+ * Refuses to use a volume as a file system and as a raw block device at the same time, by which its content would be damaged. The
+ * kernel allows it: the mount of a device node does not open the device.
+ * @throws InfraError VOLUME_IN_USE
+ */
+export function assertOneUse(
+  mounts: readonly Mount[],
+  { id, volume }: Pick<CsiVolume, "id" | "volume">,
+  { fileSystem }: Pick<Capability, "fileSystem">,
+): void {
+  const isBlock = fileSystem === undefined;
+  const other = mounts.find((mount) => isOfVolume(mount, volume) && (mount.node !== undefined) !== isBlock);
+  if (other !== undefined) {
+    const what = isBlock ? "a file system" : "a raw block device";
+    throw new InfraError(hostReasons.VOLUME_IN_USE, `volume ${id} is mounted at ${other.path} as ${what}`, {
+      resource: resourceOfId(id),
+    });
+  }
+}
+
+/**
  * Checks that a mount has what a request asks for. Flags that the kernel does not show as they were given are not compared.
  * @throws InfraError MOUNT_DIFFERS
  */
@@ -55,7 +76,7 @@ export function assertAsRequested(
 ): void {
   const type = fileSystem?.type ?? mount.fileSystem;
   const requested = comparedFlags.filter((flag) => fileSystem?.flags.includes(flag));
-  const actual = comparedFlags.filter((flag) => mount.flags.includes(flag));
+  const actual = comparedFlags.filter((flag) => [...mount.flags, ...mount.fileSystemOptions].includes(flag));
   const difference =
     mount.fileSystem !== type
       ? `its file system is ${mount.fileSystem}, requested is ${type}`

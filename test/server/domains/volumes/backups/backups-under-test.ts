@@ -14,6 +14,7 @@ import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSettings } from "../../../../../server/domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "../../../../../server/domains/volumes/device-class.ts";
+import type { VolumeSystem } from "../../../../../server/domains/volumes/system/system.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
 import { createServices } from "../../../../../server/gateway/services.ts";
 import { createOperations } from "../../../../../server/operations/engine/create-operations.ts";
@@ -90,6 +91,8 @@ export interface GatewayOptions {
   /** Replaces the host's adapter, to simulate faults in one gateway. */
   readonly lvm?: LvmAdapter;
   readonly restic?: ResticAdapter;
+  /** The CSI driver; off if absent. */
+  readonly csi?: VolumeSystem["csi"];
 }
 
 /** The parts of a gateway that handle backups, called without a network. */
@@ -120,6 +123,8 @@ interface CallFacts {
   readonly caller?: Caller;
   readonly ending?: AbortController;
   readonly answered?: Headers;
+  /** The time left that the call reports, although it has no deadline. */
+  readonly leftMs?: number;
 }
 
 export interface PollFacts {
@@ -165,6 +170,7 @@ export async function createGateway(
         protect: [],
         lowSpacePercent: 0,
         close: async () => {},
+        csi: options.csi,
         ...(backupSettings === undefined ? {} : { backup: { restic, settings: backupSettings } }),
       },
       close: async () => {},
@@ -197,12 +203,13 @@ export async function createGateway(
     if (registration === undefined) {
       throw new TypeError(`no service ${method.parent.typeName}`);
     }
-    const { ending, answered } = facts;
+    const { ending, answered, leftMs } = facts;
     const created = createCall({
       method,
       ...(ending === undefined ? {} : { ending }),
       ...(answered === undefined ? {} : { answered }),
     });
+    Object.assign(created, { timeLeftMs: () => leftMs });
     created.identify(facts.caller ?? callerOf("admin"));
     const input = create(method.input, request);
     const output = await (registration.handlerOf(method)(input, created) as Promise<object>);
@@ -273,6 +280,7 @@ export function withState(lvm: LvmAdapter, change: (state: LvmState) => LvmState
   return {
     ...lvm,
     read: async (signal) => changed(await lvm.read(signal)),
+    readRecent: async (signal) => changed(await lvm.readRecent(signal)),
     refresh: async (signal) => changed(await lvm.refresh(signal)),
   };
 }

@@ -1,6 +1,7 @@
 import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { devicePathOf } from "../../../../../adapters/lvm/names.ts";
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import type { MountStep } from "../../../../../adapters/mounts/adapter.ts";
@@ -12,10 +13,12 @@ import {
 } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { DomainContext } from "../../../../../server/domain/domain-services.ts";
 import { serveCsi } from "../../../../../server/domains/volumes/csi/serve-csi.ts";
+import { createThickClones } from "../../../../../server/domains/volumes/long-changes/thick-clones.ts";
 import { createVolumes } from "../../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../../server/operations/engine/run-inline.ts";
 import { operationReasons } from "../../../../../server/operations/reasons.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
+import { withState } from "../backups/backups-under-test.ts";
 
 export const mib = 1n << 20n;
 export const gib = 1n << 30n;
@@ -36,9 +39,12 @@ export const blockCapability: CapabilityInit = {
   accessMode: { mode: AccessMode.SINGLE_NODE_WRITER },
 };
 
-/** Creates the CSI driver of the host `node-1` in memory, with a thick and a thin device class. The default is thin. */
+/**
+ * Creates the CSI driver of the host `node-1` in memory, with a thick, a thin and a striped device class. The default is thin.
+ * `alter` changes the state that LVM reports.
+ */
 export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}) {
-  const lvm = createLvmSandbox({
+  const sandbox = createLvmSandbox({
     volumeGroups: [
       {
         name: "vg0",
@@ -48,9 +54,15 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
           { name: "other", sizeBytes: gib },
         ],
       },
+      {
+        name: "vg1",
+        devices: ["a", "b", "c"].map((disk) => ({ path: `/dev/${disk}`, sizeBytes: gib })),
+      },
     ],
   });
-  t.teardown(() => lvm.close());
+  t.teardown(() => sandbox.close());
+  let alteration = (state: LvmState) => state;
+  const lvm = withState(sandbox, (state) => alteration(state));
   const faults = createStepFaults<MountStep>();
   const mounts = createMountsSandbox({
     faults,
@@ -63,6 +75,7 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
   const deviceClasses = [
     { name: "thick", volumeGroup: "vg0", default: false, spareGiB: 1 },
     { name: "thin", volumeGroup: "vg0", default: true, spareGiB: 0, thinPool: "pool", overprovision: 3 },
+    { name: "striped", volumeGroup: "vg1", default: false, spareGiB: 0, stripe: 3 },
   ];
   const operations = {
     assertFree: async (resource: string) => {
@@ -70,6 +83,12 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
         throw new InfraError(operationReasons.OPERATION_IN_PROGRESS, "an operation works on it");
       }
     },
+    list: async () => ({ operations: [], nextSeq: undefined }),
+    register: () => ({
+      start: () => {
+        throw new TypeError("no operations run here");
+      },
+    }),
   };
   const settings = { driverName: "lvm.csi.test", roots: ["/csi"], expansion: "controller" as const };
   const system = {
@@ -80,14 +99,16 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
     csi: { mounts, settings },
     close: async () => {},
   };
+  const runner = createInlineRunner(() => {});
   const context = {
     host: "node-1",
     facts: { version: "1.2.3" },
-    runner: createInlineRunner(() => {}),
+    runner,
     operations,
   } as unknown as DomainContext;
   const volumes = createVolumes({ lvm, deviceClasses });
-  const { registrations, planners } = serveCsi(system, { lvm, volumes }, context);
+  const thickClones = createThickClones({ lvm, deviceClasses, runner, operations });
+  const { registrations, planners } = serveCsi(system, { lvm, volumes, thickClones }, context);
 
   /** Calls a method as the router does. */
   async function call<M extends DescMethodUnary>(
@@ -101,5 +122,8 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
   }
 
   const find = async (name: string) => (await lvm.read()).value.volumes.find((one) => one.name === name);
-  return { lvm, mounts, faults, call, planners, find };
+  const alter = (change: typeof alteration) => {
+    alteration = change;
+  };
+  return { lvm, mounts, faults, call, planners, find, alter };
 }
