@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { ModalDialog } from "../parts/form/modal-dialog.tsx";
 import { TextField } from "../parts/form/text-field.tsx";
@@ -42,7 +42,7 @@ function Agreement({ of }: { readonly of: Proposed }) {
   const losesData = isDangerous && (plan?.losses.length ?? 0) > 0;
   const mustType = losesData && confirmName !== undefined;
   // The field appears only with the plan, after the dialog has chosen what to focus.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (mustType) {
       form.current?.querySelector("input")?.focus();
     }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { PageEntry } from "./pages.ts";
 
@@ -11,7 +11,7 @@ import type { PageEntry } from "./pages.ts";
 export function usePlace(page: PageEntry | undefined, place: string, onChange: () => void): void {
   const [location] = useLocation();
   const shown = useRef(location);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const content = document.getElementById("content");
     const setTitle = () => {
       // An item's heading appears only after it has been read.
@@ -25,7 +25,8 @@ export function usePlace(page: PageEntry | undefined, place: string, onChange: (
     }
     return () => observer.disconnect();
   }, [page, place]);
-  useEffect(() => {
+  // Before the paint: later, the focus would be taken from a form that a key has opened meanwhile.
+  useLayoutEffect(() => {
     if (shown.current !== location) {
       shown.current = location;
       onChange();

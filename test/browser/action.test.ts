@@ -50,9 +50,9 @@ test("a change without a response is sent again with the same key, and is made o
 
 test("a change that runs long is reported at once, shown in the tray, and reported again at its end", async (t) => {
   const { page, client } = await openVolumes(t, { operations: { perSystem: 1 } });
-  // Each takes a moment, one after the other, so the next one waits.
+  // Each takes a moment, one after the other, so the next one still waits on a slow machine when the tray has been checked.
   const volumeHandle = "volumeGroups/sandbox-vg/volumes/sandbox-web";
-  for (let index = 0; index < 20; index += 1) {
+  for (let index = 0; index < 50; index += 1) {
     await client.logicalVolumes.createBackup({ backup: { name: `before-${index}`, volumeHandle } });
   }
   await choose(page, "sandbox-web", "Back up…");

@@ -132,9 +132,9 @@ export async function assertAccessible(t: Test, page: Page, name: string): Promi
 
 /** Asserts that nothing is cut off and the page does not scroll sideways. */
 export async function assertFits(t: Test, page: Page, name: string): Promise<void> {
-  // As a string, because this file is compiled without DOM types.
+  // As a string, because this file is compiled without DOM types. In the next frame, the page knows its new width.
   const [content = 0, view = 0] = await page.evaluate<number[]>(
-    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+    "new Promise(requestAnimationFrame).then(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth])",
   );
   t.ok(content <= view, `${name}: ${content} px in ${view} px`);
 }

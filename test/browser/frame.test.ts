@@ -65,6 +65,7 @@ test("Back closes a dialog together with its page", async (t) => {
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "sandbox-web" }).waitFor();
   await page.keyboard.press("Delete");
   await page.getByRole("dialog").waitFor();
   await page.goBack();

@@ -145,8 +145,8 @@ test("a page of a host shows that the host is away, and continues by itself", as
   await keepScreenshot(other, "host-away");
 
   await fleet.start("node-a");
-  await banner.waitFor({ state: "detached" });
   await untilToast(page, "Connected again");
+  await banner.waitFor({ state: "detached" });
   await other.getByRole("link", { name: "sandbox-web", exact: true }).waitFor();
 });
 

@@ -73,7 +73,7 @@ test("the tray shows what runs and what failed, until the failure is dismissed",
   await logIn(page, adminPassword);
   const client = await clientOf(url);
   await client.pods.pullImage({ reference: "registry.invalid/missing:1" });
-  await pull(client, 100);
+  await pull(client, 250);
 
   const counts = page.getByRole("button", { name: /^Operations: \d+ in progress, 1 failed$/ });
   await counts.waitFor();

@@ -23,6 +23,7 @@ test("when a login ends elsewhere, the page says why and leaves no proposed chan
   await logIn(page, adminPassword);
   await goTo(page, "Volumes");
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "sandbox-web" }).waitFor();
   await page.keyboard.press("Delete");
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();

@@ -73,7 +73,9 @@ test("the Ceph page shows and draws what the API returns", async (t) => {
         `${title} is drawn until now`,
       );
     }
-    t.equal(await page.getByRole("link", { name: /^osd\.\d$/ }).count(), osds.length);
+    const osdLinks = page.getByRole("link", { name: /^osd\.\d$/ });
+    await osdLinks.nth(osds.length - 1).waitFor();
+    t.equal(await osdLinks.count(), osds.length);
     await keepScreenshot(page, `ceph-${colorScheme}-${widthPx}`);
     await assertAccessible(t, page, `Ceph, ${colorScheme}`);
     await assertFits(t, page, `Ceph, ${widthPx} px`);

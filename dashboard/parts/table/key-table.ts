@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal, useComputed } from "@preact/signals";
-import { useEffect, useId } from "preact/hooks";
+import { useId, useLayoutEffect } from "preact/hooks";
 
 /** The tables of the page, in its order. */
 const tables = signal<readonly string[]>([]);
@@ -9,7 +9,7 @@ const used = signal<string | undefined>(undefined);
 /** Whether a table gets the keys of the page: only one of several does, the one that was used last, at first the first. */
 export function useKeyTable(): { readonly hasKeys: ReadonlySignal<boolean>; readonly use: () => void } {
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     tables.value = [...tables.peek(), id];
     return () => {
       tables.value = tables.peek().filter((one) => one !== id);
