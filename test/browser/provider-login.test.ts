@@ -1,6 +1,6 @@
 import { type Test, test } from "tap";
-import { freePort } from "../chaos/fleet/member-process.ts";
 import { providerConfig } from "../server/domains/auth/providers/logins-under-test.ts";
+import { freePort } from "../server/harness/free-port.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
 import { startProviderUnderTest } from "../server/harness/provider-under-test.ts";
 import {

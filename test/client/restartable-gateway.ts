@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { freePort } from "../server/harness/free-port.ts";
 import { startGatewayUnderTest, type UnderTestOptions } from "../server/harness/gateway-under-test.ts";
 
 /** A gateway that restarts at the same address with the same data. The sandbox's in-memory systems are created again. */
@@ -18,14 +19,14 @@ export async function startRestartableGateway(
 ): Promise<RestartableGateway> {
   const data = await mkdtemp(join(tmpdir(), "hostplane-client-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
-  const start = (address: string) =>
-    startGatewayUnderTest(t, { data, listen: [{ address }] }, { hasLogin: true, ...options });
-  let { gateway, url } = await start("127.0.0.1:0");
+  const listen = [{ address: `127.0.0.1:${await freePort()}` }];
+  const start = () => startGatewayUnderTest(t, { data, listen }, { hasLogin: true, ...options });
+  let { gateway, url } = await start();
   return {
     url,
     stop: () => gateway.close(),
     async start() {
-      ({ gateway } = await start(new URL(url).host));
+      ({ gateway } = await start());
     },
   };
 }

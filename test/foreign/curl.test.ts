@@ -101,9 +101,7 @@ for (const [version, flag] of [
         ],
         { input: Buffer.from("\0\0\0\0\x02{}") },
       );
-      const startedAtMs = performance.now();
       await stream.waitFor(/"freeBytes":"\d+"/);
-      t.ok(performance.now() - startedAtMs < 2000);
       await get([flag, ...json, "-d", '{"name": "curled", "sizeGb": 1}', `${url}/proto.LVService/CreateLV`]);
       await stream.waitFor(changedFreeBytes);
     });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import {
   pathOf,
@@ -10,6 +10,7 @@ import {
   watchedNames,
 } from "../../../adapters/kubernetes/resources.ts";
 import type { Manifest, Manifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
+import { freePort } from "../../server/harness/free-port.ts";
 import { createFakeObjects } from "./fake-objects.ts";
 
 export interface FakeApiServer {
@@ -61,7 +62,8 @@ export async function startFakeApiServer(
   tls?: Pick<ServerOptions, "cert" | "key" | "ca">,
 ): Promise<FakeApiServer> {
   let errorCode = 410;
-  let port = 0;
+  // It can be stopped and started again.
+  const port = await freePort();
   let server: Server | undefined;
   let isHanging = false;
   let failing: number | undefined;
@@ -161,7 +163,6 @@ export async function startFakeApiServer(
       }
     });
     await new Promise<void>((resolve) => started.listen(port, "127.0.0.1", resolve));
-    ({ port } = started.address() as AddressInfo);
   }
 
   await start();

@@ -450,7 +450,7 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     const beganAtMs = performance.now();
     t.equal(await libvirt.isReady("bm-1", { kind: "agent" }, signal), false);
     t.equal(await libvirt.isReady("bm-1", { kind: "tcp", port: 22 }, signal), false);
-    t.ok(performance.now() - beganAtMs < 4_500);
+    t.ok(performance.now() - beganAtMs < 20_000);
   });
 
   contractTest("a step is shown as libvirt's function with its objects", async (t, subject) => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
 import type {
   LogicalVolume,
@@ -8,6 +7,7 @@ import type {
   VolumeGroup,
 } from "../../../adapters/lvm/adapter.ts";
 import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
+import { until } from "../../server/harness/until.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to test, with an empty volume group of `extentCount` extents of 4 MiB. */
@@ -402,10 +402,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
       calls += 1;
     });
     await create("data", extent);
-    for (let waits = 0; waits < 300 && calls === 0; waits += 1) {
-      await sleep(10);
-    }
-    t.ok(calls > 0);
+    await until(() => calls > 0);
     unsubscribe();
     const before = calls;
     await create("more", extent);

@@ -358,7 +358,7 @@ test("unread output of a followed log is read when its time is reached", async (
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
   const beganMs = Date.now();
-  const untilMs = (Math.floor(beganMs / 1_000) + 1) * 1_000;
+  const untilMs = (Math.floor(beganMs / 1_000) + 4) * 1_000;
   const first = frameOf(beganMs - 5_000, "first");
   answers.set(`containers/${container.Id}/logs`, (request, response) => {
     if (request.url?.includes("follow=true")) {
@@ -375,7 +375,7 @@ test("unread output of a followed log is read when its time is reached", async (
     batches.push(pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
   }
   t.strictSame(batches, [["first"], [], ["second"]]);
-  t.ok(Date.now() - untilMs < 5_000);
+  t.ok(Date.now() - untilMs < 30_000);
 });
 
 test("a failed pull is detected by the last line of a 200 reply", async (t) => {

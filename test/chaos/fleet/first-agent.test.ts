@@ -9,10 +9,11 @@ import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { isLongForm } from "../../long-form.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
+import { freePort } from "../../server/harness/free-port.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { createMemberProcess, freePort } from "./member-process.ts";
+import { createMemberProcess } from "./member-process.ts";
 
 /** The first commit that has a fleet. Its agents state no version. */
 const firstCommit = "f59d0ca9";

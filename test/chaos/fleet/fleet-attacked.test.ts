@@ -9,9 +9,10 @@ import type { StoredMembership } from "../../../server/fleet/agent/enroll.ts";
 import { isLongForm } from "../../long-form.ts";
 import { connectHost, enrollHost, serveEmptyMessages } from "../../server/fleet/enrolled-host.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
+import { freePort } from "../../server/harness/free-port.ts";
 import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { createMemberProcess, freePort } from "./member-process.ts";
+import { createMemberProcess } from "./member-process.ts";
 
 /** What a hub's memory may grow by, in bytes. */
 const growthBytes = 150 * 1024 * 1024;

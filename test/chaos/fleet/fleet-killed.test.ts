@@ -4,10 +4,11 @@ import { test } from "tap";
 import { FleetService, MembershipService } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { logIn } from "../../server/fleet/forward/fleet-under-test.ts";
+import { freePort } from "../../server/harness/free-port.ts";
 import { rpcErrorOf } from "../../server/harness/rpc-error.ts";
 import { until } from "../../server/harness/until.ts";
 import { makeDirectory } from "../../server/store/store-under-test.ts";
-import { createMemberProcess, freePort, type MemberProcess } from "./member-process.ts";
+import { createMemberProcess, type MemberProcess } from "./member-process.ts";
 
 const deviceClass = "sandbox-ssd";
 

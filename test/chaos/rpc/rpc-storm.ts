@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
@@ -14,6 +13,7 @@ import { StoragePoolService } from "../../../gen/hostplane/v1/storage_pool_pb.ts
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { parseCursor } from "../../../server/events/cursor.ts";
+import { freePort } from "../../server/harness/free-port.ts";
 import { rpcErrorFrom } from "../../server/harness/rpc-error.ts";
 import { createStormCalls, referenceOf, stormPeriod } from "./rpc-storm-calls.ts";
 import { type Follower, type FollowerHistory, followEvents, seqOf } from "./rpc-storm-followers.ts";
@@ -197,13 +197,4 @@ async function headOf(events: ReturnType<typeof createClient<typeof EventService
     return message.value?.cursor ?? "";
   }
   return "";
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -84,7 +84,7 @@ class Steps:
     def deadline(self):
         messages = []
         try:
-            for message in self.vg.Watch(self.pb.Empty(), timeout=0.5):
+            for message in self.vg.Watch(self.pb.Empty(), timeout=3):
                 messages.append(message)
         except grpc.RpcError as error:
             return {"received": len(messages) > 0, "code": error.code().name}
@@ -125,7 +125,7 @@ def main():
     directory, pb, services = make_stubs(protos)
     options = [
         ("grpc.keepalive_time_ms", 1000),
-        ("grpc.keepalive_timeout_ms", 500),
+        ("grpc.keepalive_timeout_ms", 2000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.max_pings_without_data", 0),
     ]

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Test } from "tap";
+import { freePort } from "../../server/harness/free-port.ts";
 
 const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
 
@@ -118,12 +119,13 @@ export async function startKubernetes(t: Test): Promise<KubernetesLab> {
   };
 }
 
+/** Returns different free ports. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    ports.add(await freePort());
+  }
+  return [...ports];
 }
 
 /** Starts a relay that can be closed. */

@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { appendFile, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import type { Test } from "tap";
+import { freePort } from "../../server/harness/free-port.ts";
 
 /** Where a cluster runs; by default here, on loopback. */
 export interface PostgresPlace {
@@ -178,12 +178,4 @@ async function untilReady(child: ChildProcess): Promise<void> {
     });
     child.once("exit", () => reject(new Error(`postgres did not start: ${seen}`)));
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,20 +1,12 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
+import { freePort } from "../harness/free-port.ts";
 import { adminPassword, startGatewayUnderTest } from "../harness/gateway-under-test.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** Resolves once the port accepts connections. */
 async function untilListening(port: number): Promise<void> {

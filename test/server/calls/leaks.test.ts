@@ -188,7 +188,7 @@ function resourcesNow() {
 }
 
 async function untilTrue(condition: () => boolean): Promise<boolean> {
-  for (let waited = 0; waited < 100 && !condition(); waited += 1) {
+  for (let waited = 0; waited < 1_000 && !condition(); waited += 1) {
     await sleep(30);
   }
   return condition();

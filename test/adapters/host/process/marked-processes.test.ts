@@ -55,7 +55,7 @@ test("kills a process that ignores SIGTERM after half a second", async (t) => {
   const startedAtMs = performance.now();
   await stopMarked(token);
   t.ok(performance.now() - startedAtMs >= 500);
-  t.ok(performance.now() - startedAtMs < 3_000);
+  t.ok(performance.now() - startedAtMs < 20_000);
   t.strictSame(await ended, [null, "SIGKILL"]);
 });
 

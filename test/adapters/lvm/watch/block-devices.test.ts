@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { watchBlockDevices } from "../../../../adapters/lvm/watch/block-devices.ts";
 import { isBlockDeviceChange, openKernelEvents } from "../../../../adapters/lvm/watch/kernel-events.ts";
+import { until } from "../../../server/harness/until.ts";
 
 const header = "major minor  #blocks  name\n\n";
 const disk = " 254        0   10485760 vda\n";
@@ -25,13 +26,12 @@ async function startWatch(t: Test, againMs: number) {
   });
   t.teardown(() => watch.close());
   await watch.ready;
-  return { reported, write: (...lines: string[]) => writeFileSync(path, header + lines.join("")) };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) {
-    await sleep(5);
-  }
+  const write = (...lines: string[]) => {
+    // A poll during a write would read a part of the list, which the kernel never shows.
+    writeFileSync(`${path}.new`, header + lines.join(""));
+    renameSync(`${path}.new`, path);
+  };
+  return { reported, write };
 }
 
 test("reports a device that is added, removed or resized", async (t) => {

@@ -3,8 +3,11 @@ import { pathToFileURL } from "node:url";
 import { test } from "tap";
 import { root, type Started, start } from "../run-hostplane.ts";
 
-/** Starts a process whose gateway takes `closeMs` to close, like one that waits for a mutation. */
-async function startStopping(closeMs: number): Promise<Started> {
+/**
+ * Starts a process whose gateway takes `closeMs` to close, like one that waits for a mutation.
+ * @param echo signal that it gets as soon as it is stopping
+ */
+async function startStopping(closeMs: number, echo?: NodeJS.Signals): Promise<Started> {
   const module = pathToFileURL(`${root}/server/cli/serve/until-stopped.ts`).href;
   const program = `
     import { untilStopped } from ${JSON.stringify(module)};
@@ -12,10 +15,12 @@ async function startStopping(closeMs: number): Promise<Started> {
     const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
     const logger = { info: say, error: say };
     const timer = setInterval(() => {}, 1000);
-    const stopped = untilStopped({
+    const gateway = {
       close: () => sleep(${closeMs}),
       reloadCertificates() { throw new Error("no file"); },
-    }, logger);
+    };
+    const echo = ${JSON.stringify(echo ?? null)};
+    const stopped = untilStopped(gateway, logger, () => echo && process.kill(process.pid, echo));
     process.stdout.write("ready\\n");
     await stopped;
     clearInterval(timer);
@@ -27,9 +32,7 @@ async function startStopping(closeMs: number): Promise<Started> {
 
 test("waits for the gateway to close, even when the signal arrives twice", async (t) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    const { child, ended, untilPrinted } = await startStopping(600);
-    child.kill(signal);
-    await untilPrinted(/stopping/);
+    const { child, ended } = await startStopping(600, signal);
     child.kill(signal);
     t.equal((await ended).code, 0, signal);
   }

@@ -290,7 +290,7 @@ export function testIdempotencyContract(
   });
 
   t.test("a call that takes longer than the lease keeps its key", async (t) => {
-    const { gateways } = await openGateways(t, { leaseMs: 1500 });
+    const { gateways } = await openGateways(t, { leaseMs: 3000 });
     const first = Promise.withResolvers<Output>();
     const began = Promise.withResolvers<void>();
     const running = gateways[0].interceptor(callOf({}), () => {
@@ -298,7 +298,7 @@ export function testIdempotencyContract(
       return first.promise;
     });
     await began.promise;
-    setTimeout(() => first.resolve({ volume: { name: "slow" } }), 2500);
+    setTimeout(() => first.resolve({ volume: { name: "slow" } }), 4500);
     const second = await gateways[1].interceptor(callOf({}), () => t.fail("it does not run again") as never);
     t.match(second, { volume: { name: "slow" } });
     await running;

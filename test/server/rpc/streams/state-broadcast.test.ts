@@ -1,12 +1,13 @@
 import { getEventListeners } from "node:events";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { type Test, test } from "tap";
+import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { WatchResponseSchema } from "../../../../gen/proto/lvmd_pb.ts";
 import { createSharedAnswers, sharedMessageOf } from "../../../../server/rpc/streams/shared-answers.ts";
 import type { SharedMessage } from "../../../../server/rpc/streams/shared-message.ts";
 import { createStateBroadcast, type StateBroadcast } from "../../../../server/rpc/streams/state-broadcast.ts";
+import { until } from "../../harness/until.ts";
 import { createCall } from "../call/call-under-test.ts";
 
 /** A numeric state, and its broadcast. */
@@ -77,30 +78,21 @@ async function watchBy(broadcast: StateBroadcast, onWrite: (message: SharedMessa
   return { client, ending, end, first: sharedMessageOf(first as object) };
 }
 
-async function until(t: Test, what: string, isTrue: () => boolean): Promise<void> {
-  for (const endsAtMs = performance.now() + 5_000; performance.now() < endsAtMs; await delay(1)) {
-    if (isTrue()) {
-      return;
-    }
-  }
-  t.fail(`${what} within 5 s`);
-}
-
 test("a watcher gets the first state, then each newest one", async (t) => {
   const { broadcast, change, versionOf } = createState();
   const seen: (number | undefined)[] = [];
   const { first, ending } = await watchBy(broadcast, (message) => seen.push(versionOf(message)));
   t.equal(versionOf(first), 0);
   change();
-  await until(t, "the first change", () => seen.at(-1) === 1);
+  await until(() => seen.at(-1) === 1);
   change();
   change();
-  await until(t, "the second and third change", () => seen.at(-1) === 3);
+  await until(() => seen.at(-1) === 3);
   t.same(seen, seen.toSorted(), "never an older one");
   ending.abort();
 });
 
-test("a change between the first message and the sink is not lost", async (t) => {
+test("a change between the first message and the sink is not lost", async () => {
   const { broadcast, change, versionOf } = createState();
   const seen: (number | undefined)[] = [];
   const sink = { unsentBytes: 0, write: (message: SharedMessage) => seen.push(versionOf(message)) > 0 };
@@ -108,7 +100,7 @@ test("a change between the first message and the sink is not lost", async (t) =>
   await messages.next();
   change();
   messages.next().catch(() => {});
-  await until(t, "the change", () => seen.at(-1) === 1);
+  await until(() => seen.at(-1) === 1);
 });
 
 test("a slow watcher gets nothing until it has read, then only the newest state", async (t) => {
@@ -117,14 +109,14 @@ test("a slow watcher gets nothing until it has read, then only the newest state"
   const { client } = await watchBy(broadcast, (message) => seen.push(versionOf(message)));
   client.isSlow = true;
   change();
-  await until(t, "the first change", () => seen.length === 1);
+  await until(() => seen.length === 1);
   for (let count = 0; count < 5; count += 1) {
     change();
     await delay(10);
   }
   t.same(seen, [1]);
   client.unsentBytes = 0;
-  await until(t, "the newest state", () => seen.length > 1);
+  await until(() => seen.length > 1);
   t.same(seen, [1, 6]);
 });
 
@@ -153,11 +145,7 @@ test("however many watchers and changes there are, other work gets turns, and ha
   }
   t.ok(mostInTurn > 0 && mostInTurn <= 64, `${mostInTurn} writes in a turn`);
   t.ok(writes < 15_000, `${writes} writes of 20 µs in half a second`);
-  await until(
-    t,
-    "the newest state for all",
-    () => last.size === 1_000 && [...last.values()].every((one) => one === version()),
-  );
+  await until(() => last.size === 1_000 && [...last.values()].every((one) => one === version()));
 });
 
 test("a state that cannot be read ends all watchers with the error; later ones are served", async (t) => {
@@ -177,7 +165,7 @@ test("a state that cannot be read ends all watchers with the error; later ones a
   fail(undefined);
   await watchBy(broadcast, (message) => seen.push(versionOf(message)));
   change();
-  await until(t, "the change", () => seen.at(-1) === 1);
+  await until(() => seen.at(-1) === 1);
 });
 
 test("a watcher that leaves leaves nothing behind", async (t) => {
