@@ -11,6 +11,7 @@ import {
   until,
   untilPod,
 } from "../../adapters/podman/contract.ts";
+import { until as untilTrue } from "../../server/harness/until.ts";
 import { labImage, type PodmanService, podmanSkipReason, startPodmanService } from "./podman.ts";
 
 const skip = podmanSkipReason();
@@ -207,9 +208,10 @@ test("followed logs equal those of `podman logs`, line by line, while the servic
     }),
   );
   const leaving = new AbortController();
-  const followedTexts = containers.map(({ id }) =>
-    textOf(runtime.logs(id, { follow: true }, leaving.signal)),
-  );
+  const followed = containers.map(({ id }) => {
+    const text = { stdout: "", stderr: "" };
+    return { text, ended: addText(text, runtime.logs(id, { follow: true }, leaving.signal)) };
+  });
   await podman("start", ...containers.map(({ name }) => name));
   await sleep(1_000);
   await service.kill();
@@ -221,25 +223,40 @@ test("followed logs equal those of `podman logs`, line by line, while the servic
   await service.stop();
   await service.start();
   await podman("wait", ...containers.map(({ name }) => name));
-  await sleep(1_500);
+  const again = await Promise.all(
+    containers.map(({ id }) => textOf(runtime.logs(id, {}, AbortSignal.timeout(30_000)))),
+  );
+  const isAsLong = (stream: "stdout" | "stderr") =>
+    followed.every(({ text }, index) => text[stream].length >= (again[index]?.[stream].length ?? 0));
+  await untilTrue(() => isAsLong("stdout") && isAsLong("stderr"));
   leaving.abort();
-  for (const [index, { name, id }] of containers.entries()) {
-    const followed = await followedTexts[index];
-    const { stdout, stderr } = await textOf(runtime.logs(id, {}, AbortSignal.timeout(30_000)));
-    t.ok(followed?.stdout === (await podman("logs", name)), `the output of ${name} is complete`);
-    t.ok(followed?.stdout === stdout, "the same when read again");
-    t.ok(followed?.stderr === stderr, "the same for its stderr");
+  await Promise.all(followed.map(({ ended }) => ended));
+  for (const [index, { name }] of containers.entries()) {
+    const { text } = followed[index] ?? {};
+    const { stdout = "", stderr = "" } = again[index] ?? {};
+    t.ok(text?.stdout === (await podman("logs", name)), `the output of ${name} is complete`);
+    t.ok(text?.stdout === stdout, "the same when read again");
+    t.ok(text?.stderr === stderr, "the same for its stderr");
     t.equal(stdout.split("out ").length - 1, 800);
   }
 });
 
-async function textOf(log: AsyncIterable<readonly LogPiece[]>): Promise<{ stdout: string; stderr: string }> {
-  const text = { stdout: "", stderr: "" };
+interface LogText {
+  stdout: string;
+  stderr: string;
+}
+
+async function addText(text: LogText, log: AsyncIterable<readonly LogPiece[]>): Promise<void> {
   for await (const pieces of log) {
     for (const { stream, bytes, endsLine } of pieces) {
       text[stream] += Buffer.from(bytes).toString() + (endsLine ? "\n" : "");
     }
   }
+}
+
+async function textOf(log: AsyncIterable<readonly LogPiece[]>): Promise<LogText> {
+  const text = { stdout: "", stderr: "" };
+  await addText(text, log);
   return text;
 }
 

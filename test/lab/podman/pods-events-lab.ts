@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import type { Test } from "tap";
@@ -42,14 +42,16 @@ export async function startPodEventsLab(t: Test): Promise<PodEventsLab> {
 /** Waits until events of pods are published. */
 export async function untilPublished({ podman, url }: PodEventsLab): Promise<void> {
   const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
+  const start = { case: "time" as const, value: timestampFromMs(0) };
   for await (const { message } of client.subscribe(
-    { topics: ["pods"] },
+    { topics: ["pods"], start },
     { signal: AbortSignal.timeout(60_000) },
   )) {
-    if (message.case === "snapshot") {
-      await sleep(1_000);
+    const type = message.case === "event" ? message.value.type : undefined;
+    if (type === "gap") {
+      // The gateway has read the first state.
       await podman.podman("pod", "create", "--name", "probe", "--network", "none");
-    } else if (message.case === "event" && message.value.type === "pod.created") {
+    } else if (type === "pod.created") {
       return;
     }
   }

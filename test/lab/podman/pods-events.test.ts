@@ -5,6 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { type Event, EventService } from "../../../gen/hostplane/v1/event_pb.ts";
 import { EventType, PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
+import { until } from "../../server/harness/until.ts";
 import { labImage, podmanSkipReason } from "./podman.ts";
 import {
   keepLog,
@@ -38,8 +39,7 @@ test("interrupted listeners get every event of Podman's log once, although the g
   const byCursor = Array.from({ length: listeners }, () => recordEvents(lab.url));
   const byTime = Array.from({ length: listeners }, () => recordRktEvents(lab.url));
   t.teardown(() => Promise.all([log, ...byCursor, ...byTime].map((each) => each.stop())));
-  // A cursor comes only with a first message.
-  await sleep(2_000);
+  await Promise.all(byCursor.map(({ begun }) => begun));
 
   let next = 0;
   const beganAtMs = performance.now();
@@ -140,13 +140,20 @@ test("when Podman has lost its log, the differences are published, and then a ga
   const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
   await untilPublished(lab);
-  for (const name of ["stopped", "gone", "restarted"]) {
+  const recorder = recordEvents(lab.url);
+  t.teardown(recorder.stop);
+  await recorder.begun;
+  const names = ["stopped", "gone", "restarted"];
+  for (const name of names) {
     await podman("pod", "create", "--name", name, "--network", "none");
     await podman("run", "-d", "--pod", name, "--name", `${name}-app`, labImage, "sleep", "1000");
   }
-  const recorder = recordEvents(lab.url);
-  t.teardown(recorder.stop);
-  await sleep(3_000);
+  const isStarted = (name: string) =>
+    recorder.reported.some(
+      ({ type, detail }) =>
+        type === "container.started" && detail.case === "pod" && detail.value.name === name,
+    );
+  await until(() => names.every(isStarted));
   await lab.restartGateway(async () => {
     await podman("pod", "stop", "-t", "0", "stopped");
     await podman("pod", "rm", "-f", "-t", "0", "gone");
@@ -186,11 +193,13 @@ test("a stop from a shell is published within half a second", { skip, timeout },
   const { signal } = leaving;
   const reportedAtMs = { byCursor: new Map<string, number>(), byTime: new Map<string, number>() };
   const diedAtMs = new Map<string, number>();
+  const begun = Promise.withResolvers<void>();
   const listenByCursor = async () => {
     for await (const { message } of createClient(EventService, transport).subscribe(
       { topics: ["pods"] },
       { signal },
     )) {
+      begun.resolve();
       if (
         message.case === "event" &&
         message.value.type === "container.exited" &&
@@ -203,7 +212,7 @@ test("a stop from a shell is published within half a second", { skip, timeout },
     }
   };
   const listenByTime = async () => {
-    const filter = { types: [EventType.APP_EXITED] };
+    const filter = { types: [EventType.APP_EXITED], sinceTime: BigInt(Math.floor(Date.now() / 1_000)) };
     for await (const { events } of createClient(PublicAPI, transport).listenEvents({ filter }, { signal })) {
       for (const { from } of events) {
         reportedAtMs.byTime.set(from, Date.now());
@@ -212,7 +221,7 @@ test("a stop from a shell is published within half a second", { skip, timeout },
   };
   listenByCursor().catch(() => {});
   listenByTime().catch(() => {});
-  await sleep(1_000);
+  await begun.promise;
   const afterCommandMs: number[] = [];
   const afterRecordMs: number[] = [];
   for (let number = 0; number < stops; number += 1) {

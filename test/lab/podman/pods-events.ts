@@ -40,10 +40,17 @@ function record<Item>(once: (signal: AbortSignal, reported: Item[]) => Promise<v
   };
 }
 
+/** A listener that continues from a cursor. */
+export interface EventRecorder extends Recorder<Event> {
+  /** Resolves when it has its first cursor: from then on it misses nothing. */
+  readonly begun: Promise<void>;
+}
+
 /** A listener that continues from a cursor and gets each event once. @param url returns the gateway's current URL */
-export function recordEvents(url: () => string): Recorder<Event> {
+export function recordEvents(url: () => string): EventRecorder {
   let cursor: string | undefined;
-  return record(async (signal, reported) => {
+  const begun = Promise.withResolvers<void>();
+  const recorder = record<Event>(async (signal, reported) => {
     const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
     const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
     for await (const { message } of client.subscribe({ ...start, topics: ["pods"] }, { signal })) {
@@ -51,8 +58,11 @@ export function recordEvents(url: () => string): Recorder<Event> {
         reported.push(message.value);
       }
       cursor = message.value?.cursor ?? cursor;
+      begun.resolve();
     }
   });
+  // A copy would not count the cuts.
+  return Object.assign(recorder, { begun: begun.promise });
 }
 
 export interface TimedRktEvent {
