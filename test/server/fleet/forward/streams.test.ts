@@ -131,7 +131,7 @@ test("the tool of a host ends when the caller leaves, at the deadline, and when 
   await left;
   t.equal(await toolEnds[0], "CALLER_LEFT");
 
-  const late = client.unary({}, { headers, timeoutMs: 2000 }).catch((error) => ConnectError.from(error).code);
+  const late = client.unary({}, { headers, timeoutMs: 5000 }).catch((error) => ConnectError.from(error).code);
   await begun(2);
   t.equal(await late, Code.DeadlineExceeded);
   t.match(await toolEnds[1], /DEADLINE|CALLER_LEFT/);

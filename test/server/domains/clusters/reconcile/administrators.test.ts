@@ -199,7 +199,7 @@ test("a lost control plane is not silently created again", async (t) => {
 });
 
 test("pods that cannot be evicted delay a machine's removal, and its history names them", async (t) => {
-  const clusters = await createTestClusters(t, { settings: { drainTimeoutMs: 700 } });
+  const clusters = await createTestClusters(t, { settings: { drainTimeoutMs: 3_000 } });
   clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
   await clusters.untilRunning("prod");

@@ -117,7 +117,7 @@ test("a machine that cannot be installed is released and replaced; the second ti
 });
 
 test("a machine that never joins is released, and its node is removed", async (t) => {
-  const clusters = await createTestClusters(t, { machines: 4, settings: { joinTimeoutMs: 1_500 } });
+  const clusters = await createTestClusters(t, { machines: 4, settings: { joinTimeoutMs: 4_000 } });
   const systemId = clusters.maas.fake.region.machines()[1]?.systemId ?? "";
   clusters.workload.fake.neverJoin(systemId);
   clusters.start();
@@ -128,7 +128,7 @@ test("a machine that never joins is released, and its node is removed", async (t
 });
 
 test("a first machine that never initializes the cluster is replaced", async (t) => {
-  const clusters = await createTestClusters(t, { machines: 3, settings: { joinTimeoutMs: 1_000 } });
+  const clusters = await createTestClusters(t, { machines: 3, settings: { joinTimeoutMs: 4_000 } });
   const systemId = clusters.maas.fake.region.machines()[0]?.systemId ?? "";
   clusters.workload.fake.neverJoin(systemId);
   clusters.start();

@@ -58,7 +58,7 @@ test("a retry scheduled a day ahead was stored by a wrong clock, and is not wait
   await first.close();
   const { store, maas } = clusters;
   const owner = "a-gateway-whose-clock-was-wrong";
-  const claimant = { instanceId: owner, leaseMs: 1_000, backend: maas.url, isAlone: true };
+  const claimant = { instanceId: owner, leaseMs: 20_000, backend: maas.url, isAlone: true };
   let { pass } = await store.run("clusters.claim", claimant);
   while (pass === undefined) {
     // It is due soon.
