@@ -14,6 +14,7 @@ import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { adminPassword, startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
 import { type Protocol, streamProtocols } from "../../harness/protocols.ts";
 import { rpcErrorFrom, rpcErrorOf } from "../../harness/rpc-error.ts";
+import { until } from "../../harness/until.ts";
 import { type CarriedAnswer, openCarrierClient } from "./carrier-client.ts";
 
 const [protocol] = streamProtocols as [Protocol];
@@ -47,9 +48,11 @@ test("a carrier carries the answers of several calls, over every protocol", asyn
     t.equal(space.status, 200, each.name);
     t.match(space.headers, { "content-type": "application/connect+proto", "hostplane-request-id": /./ });
     await volumes.createLV({ name: `carried-${index}`, sizeGb: 1n });
-    await Promise.all([carrier.until(space, 2), carrier.until(events, 2)]);
-    const freeBytes = space.envelopes().map(({ data }) => fromBinary(WatchResponseSchema, data).freeBytes);
-    t.equal((freeBytes[0] ?? 0n) - (freeBytes.at(-1) ?? 0n), gib, each.name);
+    await carrier.until(events, 2);
+    const freeBytes = () =>
+      space.envelopes().map(({ data }) => fromBinary(WatchResponseSchema, data).freeBytes);
+    // The very first watcher may get its first state twice.
+    await until(() => (freeBytes()[0] ?? 0n) - (freeBytes().at(-1) ?? 0n) === gib);
     const [snapshot, event] = events.envelopes().map(({ data }) => fromBinary(SubscribeResponseSchema, data));
     t.equal(snapshot?.message.case, "snapshot");
     t.match(event?.message.value, { resource });
