@@ -70,7 +70,7 @@ test("twenty hypervisors at once, over every protocol", { skip, timeout }, async
     t.comment(
       `after virsh had ended: ${lates.map((ms) => ms.toFixed(0)).join(", ")} ms (listed, published; five times)`,
     );
-    t.ok(Math.max(...lates) < 1_000, "within a second on a busy machine");
+    t.ok(Math.max(...lates) < 20_000, "long before the next read without an event");
   });
 
   await t.test("1,000 lists make no libvirt call", async (t) => {

@@ -155,8 +155,12 @@ test("a volume that an operation works on, or has created, cannot be changed", a
 test("a volume is rejected only after LVM was read again", async (t) => {
   const lvm = createThinLvm();
   let reads = 0;
-  const volumesWith = (readAtMs: number) => {
-    const old = async () => ({ value: stateOf([], []), revision: 1, readAtMs });
+  const volumesWith = (ageMs: number) => {
+    const old = async () => ({
+      value: stateOf([], []),
+      revision: 1,
+      readAtMs: performance.now() - ageMs,
+    });
     const refresh = () => {
       reads += 1;
       return lvm.refresh();
@@ -165,7 +169,7 @@ test("a volume is rejected only after LVM was read again", async (t) => {
     return createVolumesUnderTest(stale, deviceClasses);
   };
   // The disks of the group are back, but the cached state does not show that yet.
-  const old = volumesWith(performance.now() - 60_000);
+  const old = volumesWith(60_000);
   t.equal((await old.volumes.resolve("", requester.signal)).resolved.group.name, "vg0");
   t.equal(
     (await old.changes.create.run({ name: "a", size: { gib: 1n }, tags: [], deviceClass: "thin" }, requester))
@@ -173,7 +177,7 @@ test("a volume is rejected only after LVM was read again", async (t) => {
     "a",
   );
   const readsBefore = reads;
-  const recent = volumesWith(performance.now());
+  const recent = volumesWith(0);
   await t.rejects(recent.volumes.resolve("", requester.signal), {
     name: "InfraError",
     reason: "VOLUME_GROUP_GONE",
