@@ -42,7 +42,7 @@ export async function testBlocks(
     if (missing !== undefined && process.env.HOSTPLANE_LAB === "required" && ["curl", "buf"].includes(tool)) {
       t.fail(missing);
     }
-    await t.test(`${page}:${block.line}`, { skip: missing ?? false, timeout: 60_000 }, async (t) => {
+    await t.test(`${page}:${block.line}`, { skip: missing ?? false }, async (t) => {
       const next = blocks[blocks.indexOf(block) + 1];
       const { code, printed } = await run(block, directory, substitutions, variables);
       if (next?.mark === "prints") {

@@ -58,7 +58,7 @@ export function startTool(
     stdout: () => printed.stdout,
     stderr: () => printed.stderr,
     async waitFor(pattern) {
-      const timeout = AbortSignal.timeout(10_000);
+      const timeout = AbortSignal.timeout(60_000);
       const isOver = ended.then(() => "ended");
       while (!pattern.test(printed.stdout)) {
         const data = once(child.stdout, "data", { signal: timeout });

@@ -47,7 +47,7 @@ function createKnownRestic() {
   return {
     restic: watched,
     async snapshotIds() {
-      const stored = repository && (await restic.list(repository, [], AbortSignal.timeout(1000)));
+      const stored = repository && (await restic.list(repository, [], AbortSignal.timeout(60_000)));
       return (stored ?? []).map(({ id }) => id).toSorted();
     },
   };
