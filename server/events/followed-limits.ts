@@ -1,4 +1,4 @@
-/** Largest event that a host sends to its hub, in bytes; the facts of a larger one are omitted. */
+/** Largest event that a host sends to its hub, in bytes; host and hub omit the facts of a larger one. */
 export const followedEventBytes = 256 * 1024;
 
 /** A host sends a batch of events as soon as it has this many bytes. */

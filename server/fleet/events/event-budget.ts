@@ -14,7 +14,7 @@ export interface EventBudgetOptions {
   readonly burstBytes: number;
   /** How fast it fills again. */
   readonly bytesPerSecond: number;
-  /** Called when a host begins to wait. */
+  /** Called when a host begins to wait, and again only after half of its budget has filled up. */
   readonly onWait: () => void;
 }
 
@@ -25,13 +25,19 @@ export const hostBudget = { burstBytes: 64 * 1024 * 1024, bytesPerSecond: 16 * 1
 export function createEventBudget({ burstBytes, bytesPerSecond, onWait }: EventBudgetOptions): EventBudget {
   let leftBytes = burstBytes;
   let atMs = performance.now();
+  /** A host that goes on sending waits for each batch, many times a second if they are small. */
+  let isReported = false;
   return {
     async take(bytes, signal) {
       const nowMs = performance.now();
       leftBytes = Math.min(burstBytes, leftBytes + ((nowMs - atMs) / 1000) * bytesPerSecond);
       atMs = nowMs;
+      isReported &&= leftBytes < burstBytes / 2;
       if (leftBytes < 0) {
-        onWait();
+        if (!isReported) {
+          isReported = true;
+          onWait();
+        }
         const waitMs = Math.ceil((-leftBytes / bytesPerSecond) * 1000);
         try {
           await delay(waitMs, undefined, { signal });

@@ -40,7 +40,7 @@ const pauses = { firstMs: 250, longestMs: 10_000 };
 /** A connection that has lasted this long was no failure. */
 const lastedMs = 10_000;
 
-/** Memory and space that an event takes beside its payload, in bytes. */
+/** Memory and space that an event takes beside its text, in bytes. */
 const eventBytes = 512;
 
 /**
@@ -81,7 +81,8 @@ async function mergeFrom(upTo: MergedUpTo, options: FollowHostOptions, signal: A
 
   /** @returns whether this hub still follows the host */
   async function merge(events: readonly NewEvent[], cursor: string): Promise<boolean> {
-    const sizes = events.map(({ payload }) => eventBytes + JSON.stringify(payload).length);
+    // All of it: names of services and of the resource can take more than the details.
+    const sizes = events.map((event) => eventBytes + Buffer.byteLength(JSON.stringify(event)));
     await budget.take(
       sizes.reduce((sum, size) => sum + size, eventBytes),
       signal,

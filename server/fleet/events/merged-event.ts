@@ -2,6 +2,7 @@ import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Event, EventSchema, type FollowedEvent } from "../../../gen/hostplane/v1/event_pb.ts";
 import { fleetTopic, gapType } from "../../events/event-record.ts";
+import { followedEventBytes } from "../../events/followed-limits.ts";
 import type { NewEvent } from "../../events/store/events.ts";
 
 /** Longest time that a JavaScript date can have, in milliseconds. */
@@ -21,6 +22,7 @@ const servicesMax = 64;
 
 /**
  * Converts what a host has sent to an event of the hub's log. The host's name is that of its certificate, whatever the host says.
+ * Details that are larger than a host may send are omitted.
  * @returns the reason if the hub does not accept the event
  */
 export function mergedEventFrom({ event, services }: FollowedEvent, host: string): NewEvent | string {
@@ -37,6 +39,7 @@ export function mergedEventFrom({ event, services }: FollowedEvent, host: string
   } catch {
     return "its details are invalid";
   }
+  const isTooLarge = Buffer.byteLength(JSON.stringify(payload)) > followedEventBytes;
   return {
     topic: event.topic,
     type: event.type,
@@ -44,7 +47,7 @@ export function mergedEventFrom({ event, services }: FollowedEvent, host: string
     host: event.host,
     operationId: event.operationId === "" ? undefined : event.operationId,
     services,
-    payload,
+    payload: isTooLarge ? {} : payload,
     ofHost: { name: host, atMs: msOf(event) },
   };
 }

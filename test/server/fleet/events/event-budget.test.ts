@@ -24,3 +24,16 @@ test("a wait ends when what was taken too much is made up for", async (t) => {
   await budget.take(100, never);
   await t.resolves(budget.take(100, never));
 });
+
+test("a host that goes on taking too much is reported once", async (t) => {
+  let waits = 0;
+  const onWait = () => {
+    waits += 1;
+  };
+  const budget = createEventBudget({ burstBytes: 1_000_000, bytesPerSecond: 100_000, onWait });
+  await budget.take(1_001_000, never);
+  for (let batches = 0; batches < 10; batches += 1) {
+    await budget.take(1_000, never);
+  }
+  t.equal(waits, 1);
+});

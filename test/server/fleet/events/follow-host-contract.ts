@@ -4,7 +4,7 @@ import type { Test } from "tap";
 import { FollowEventsResponseSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { cursorFrom } from "../../../../server/events/cursor.ts";
 import type { CertifiedHost } from "../../../../server/fleet/authority/issue-certificate.ts";
-import { createEventBudget } from "../../../../server/fleet/events/event-budget.ts";
+import { createEventBudget, type EventBudget } from "../../../../server/fleet/events/event-budget.ts";
 import { followHost } from "../../../../server/fleet/events/follow-host.ts";
 import type { HostLink } from "../../../../server/fleet/links/host-link.ts";
 import { envelopeOf } from "../../../../server/rpc/protocols/wire/envelope.ts";
@@ -40,14 +40,14 @@ function follow(
   host: CertifiedHost,
   link: HostLink,
   owner = "hub-1",
-): Follower {
-  const stopping = new AbortController();
-  const failures: unknown[] = [];
-  const budget = createEventBudget({
+  budget: EventBudget = createEventBudget({
     burstBytes: 1 << 20,
     bytesPerSecond: 1 << 20,
     onWait: () => t.fail("the budget is used up"),
-  });
+  }),
+): Follower {
+  const stopping = new AbortController();
+  const failures: unknown[] = [];
   const onFailed = (error: unknown) => failures.push(error);
   const following = followHost(
     { link, host, hub: owner, owner, store, budget, leaseMs: 60_000, onFailed },
@@ -171,6 +171,24 @@ export function testFollowHostContract(
     await third.stop();
     t.same(requests, [at(8), ""], "from now on: it would repeat events otherwise");
     t.same((await mergedIn(store)).slice(6), ["gap", 33]);
+  });
+
+  t.test("a host is charged for all that its events take in the log", async (t) => {
+    const { store, host } = await start(t);
+    const services = Array.from({ length: 60 }, (_, at) => `proto.${"s".repeat(190)}${at}`);
+    const { link } = await openScriptedHost(t, "node-1", (_cursor, answer) => {
+      const event = { ...hostEvent(1, { operationId: "x".repeat(100) }), services };
+      answer.send({ cursor: at(1), events: [event] });
+    });
+    let takenBytes = 0;
+    const budget: EventBudget = {
+      async take(bytes) {
+        takenBytes += bytes;
+      },
+    };
+    follow(t, store, host, link, "hub-1", budget);
+    await untilMerged(store, 1);
+    t.ok(takenBytes > services.join().length + 100, `${takenBytes} bytes`);
   });
 
   t.test("what a host must not send is refused, and reported once", async (t) => {

@@ -74,6 +74,16 @@ test("what no host may send is not accepted", async (t) => {
   t.match(mergedEventFrom(undated, "node-1"), /time/);
 });
 
+test("details that are larger than a host may send are omitted", async (t) => {
+  const withName = (name: string) => followed({ detail: { case: "volume", value: { name, sizeBytes: 5n } } });
+  const largest = mergedEventFrom(withName("v".repeat(250_000)), "node-1");
+  t.match(largest, { payload: { volume: { sizeBytes: "5" } } });
+  // Three bytes for each character.
+  const tooLarge = mergedEventFrom(withName("\u20ac".repeat(100_000)), "node-1");
+  t.match(tooLarge, { type: "volume.created", services: ["proto.LVService"], payload: {} });
+  t.notMatch(tooLarge, { payload: { volume: {} } });
+});
+
 test("a gap of a host says from when to when, as far as that is known", async (t) => {
   const gap = { toMs: 2000, reason: "why" };
   t.match(hostGapEvent("node-1", { ...gap, fromMs: 1000 }), {
