@@ -1,3 +1,5 @@
+import { batchesBySize } from "../../rpc/listing/batches-by-size.ts";
+import { pageMaxBytes } from "../../rpc/listing/read-page.ts";
 import type { InventoryRow } from "./read-inventory.ts";
 import {
   matchesFilter,
@@ -12,9 +14,14 @@ export interface ResourcePage {
   readonly nextPageToken: string;
 }
 
+/** Returns about how many bytes a row takes in a message of any encoding. */
+export function sizeOfRow(row: InventoryRow): number {
+  return Buffer.byteLength(JSON.stringify(row));
+}
+
 /**
  * Selects a page: what matches, in the requested order, after the position of the token. A position need not exist any more:
- * resources that come and go between pages move no others.
+ * resources that come and go between pages move no others. A page with large resources has fewer.
  */
 export function pageOf(rows: readonly InventoryRow[], query: ResourceQuery): ResourcePage {
   const { filter, order, pageSize, after } = query;
@@ -23,7 +30,8 @@ export function pageOf(rows: readonly InventoryRow[], query: ResourceQuery): Res
     .map((row) => ({ row, position: positionOf(row, order) }))
     .filter(({ position }) => after === undefined || comparePositions(position, after, order) > 0)
     .toSorted((a, b) => comparePositions(a.position, b.position, order));
-  const page = matching.slice(0, pageSize);
+  const limits = { items: pageSize, bytes: pageMaxBytes };
+  const [page = []] = batchesBySize(matching.slice(0, pageSize), ({ row }) => sizeOfRow(row), limits);
   const last = page.at(-1);
   return {
     rows: page.map(({ row }) => row),

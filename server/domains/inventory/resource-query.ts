@@ -58,7 +58,8 @@ const valuesMax = 64;
 const hostsMax = 1000;
 const textMaxLength = 1024;
 const searchMaxLength = 200;
-const tokenMaxLength = 4096;
+/** A token contains a name and a sort key, each of at most 1,024 characters, which JSON may escape. */
+const tokenMaxLength = 24 * 1024;
 const hashBytes = 12;
 
 const healthFromMessage: Readonly<Partial<Record<HealthMessage, ResourceHealth>>> = {
@@ -101,15 +102,17 @@ export function parseResourceFilter(
   const { hosts = [], hostLabels = {} } = filter ?? {};
   assertKnown("filter.types", types, known.types);
   assertKnown("filter.domains", domains, known.domains);
+  assertCount("filter.states", states, valuesMax);
   assertTexts("filter.states", states);
   const pairs = Object.entries(labels);
-  assertTexts("filter.labels", pairs.flat(), 2 * valuesMax);
-  assertTexts("filter.hosts", hosts, hostsMax);
+  assertCount("filter.labels", pairs, valuesMax);
+  assertTexts("filter.labels", pairs.flat());
+  assertCount("filter.hosts", hosts, hostsMax);
+  assertTexts("filter.hosts", hosts);
   const hostPairs = Object.entries(hostLabels);
-  assertTexts("filter.host_labels", hostPairs.flat(), 2 * valuesMax);
-  if (health.length > valuesMax) {
-    throw invalidField("filter.health", `expected at most ${valuesMax} values`);
-  }
+  assertCount("filter.host_labels", hostPairs, valuesMax);
+  assertTexts("filter.host_labels", hostPairs.flat());
+  assertCount("filter.health", health, valuesMax);
   if (search.length > searchMaxLength) {
     throw invalidField("filter.search", `expected at most ${searchMaxLength} characters`);
   }
@@ -174,9 +177,7 @@ function searchTextOf(resource: Resource): string {
 }
 
 function assertKnown(field: string, values: readonly string[], known: readonly string[]): void {
-  if (values.length > valuesMax) {
-    throw invalidField(field, `expected at most ${valuesMax} values`);
-  }
+  assertCount(field, values, valuesMax);
   for (const [index, value] of values.entries()) {
     if (!known.includes(value)) {
       throw invalidField(`${field}[${index}]`, `expected one of ${known.join(", ")}`);
@@ -184,10 +185,13 @@ function assertKnown(field: string, values: readonly string[], known: readonly s
   }
 }
 
-function assertTexts(field: string, values: readonly string[], max = valuesMax): void {
+function assertCount(field: string, values: readonly unknown[], max: number): void {
   if (values.length > max) {
-    throw invalidField(field, `expected at most ${valuesMax} values`);
+    throw invalidField(field, `expected at most ${max} values`);
   }
+}
+
+function assertTexts(field: string, values: readonly string[]): void {
   if (values.some((value) => value.length > textMaxLength)) {
     throw invalidField(field, `expected values of at most ${textMaxLength} characters`);
   }

@@ -3,10 +3,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WatchResourcesResponseSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { type InventorySource, subscribeToAll } from "../../domain/inventory-source.ts";
+import { batchesBySize } from "../../rpc/listing/batches-by-size.ts";
+import { pageMaxBytes } from "../../rpc/listing/read-page.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
 import type { HostInventory } from "./hosts/host-inventories.ts";
 import type { InventoryPart, InventoryProblem, InventoryRow } from "./read-inventory.ts";
 import { hostInventoryMessage, resourceMessage } from "./resource-messages.ts";
+import { sizeOfRow } from "./resource-page.ts";
 import { matchesFilter, type ResourceFilter } from "./resource-query.ts";
 
 /** What a watch shows. */
@@ -21,7 +24,7 @@ type WatchMessage = MessageInitShape<typeof WatchResourcesResponseSchema>;
 /** Changes that come close together are sent as one message. */
 const quietMs = 200;
 /** A message stays far below the limit of a client. */
-const rowsPerMessage = 500;
+const partMax = { items: 500, bytes: pageMaxBytes };
 
 /** The matching rows of a part that were sent, by name. */
 interface SentPart {
@@ -75,24 +78,27 @@ function* messagesOf(
   { changed, removed, hosts, removedHosts }: Change,
   problems: readonly InventoryProblem[],
 ): Generator<WatchMessage, void> {
-  let start = 0;
-  do {
-    const part = changed.slice(start, start + rowsPerMessage);
-    const isFirst = start === 0;
-    const gone = isFirst ? removed : [];
+  const gone = batchesBySize(removed, ({ resource, host }) => resource.name.length + host.length, partMax);
+  const [first = [], ...more] = batchesBySize(changed, sizeOfRow, partMax);
+  // What was removed comes first: a resource of the same name may be new.
+  const parts = [
+    ...gone.slice(0, -1).map((removed) => ({ removed, changed: [] })),
+    { removed: gone.at(-1) ?? [], changed: first },
+    ...more.map((changed) => ({ removed: [], changed })),
+  ];
+  for (const [index, part] of parts.entries()) {
     yield {
-      changed: part.map(resourceMessage),
-      removed: gone.filter(({ host }) => host === "").map(({ resource }) => resource.name),
-      removedOnHosts: gone
+      changed: part.changed.map(resourceMessage),
+      removed: part.removed.filter(({ host }) => host === "").map(({ resource }) => resource.name),
+      removedOnHosts: part.removed
         .filter(({ host }) => host !== "")
         .map(({ host, resource }) => ({ host, name: resource.name })),
-      hosts: isFirst ? hosts.map(hostInventoryMessage) : [],
-      removedHosts: isFirst ? [...removedHosts] : [],
+      hosts: index === 0 ? hosts.map(hostInventoryMessage) : [],
+      removedHosts: index === 0 ? [...removedHosts] : [],
       problems: [...problems],
-      synced: start + rowsPerMessage >= changed.length,
+      synced: index === parts.length - 1,
     };
-    start += rowsPerMessage;
-  } while (start < changed.length);
+  }
 }
 
 /** Keeps what was sent of a part that has not changed: with many hosts, few of them change at a time. */

@@ -11,14 +11,15 @@ import type { Hub } from "../../../fleet/hub/hub.ts";
 import type { HostLink } from "../../../fleet/links/host-link.ts";
 import type { InventoryRow } from "../read-inventory.ts";
 import { inventoryReasons } from "../reasons.ts";
-import { allRowsMax, createHostRows, createRowsBudget, type HostRows, hostRowsMax } from "./host-rows.ts";
-
-/** A domain of a host whose resources are missing or stale, as the host reports it. */
-export interface HostDomainProblem {
-  readonly domain: string;
-  readonly reason: string;
-  readonly message: string;
-}
+import { type HostDomainProblem, hostProblemsFrom } from "./host-problems.ts";
+import {
+  allRowsMax,
+  createHostRows,
+  createRowsBudget,
+  type HostRows,
+  hostRowsMax,
+  rowMaxBytes,
+} from "./host-rows.ts";
 
 /** What a hub knows of the resources of a host. */
 export interface HostInventory {
@@ -153,11 +154,7 @@ export function createHostInventories({
           kept.current = rows;
           kept.lostAtMs = undefined;
           kept.rows = rows.rows();
-          kept.problems = message.problems.map(({ domain, reason, message }) => ({
-            domain,
-            reason,
-            message,
-          }));
+          kept.problems = hostProblemsFrom(message.problems);
           kept.error = rows.isIncomplete() ? incomplete(link.host) : undefined;
           changed();
         }
@@ -211,6 +208,6 @@ export function createHostInventories({
 }
 
 function incomplete(host: string): InfraError {
-  const message = `host ${host} has more resources than a hub keeps (${hostRowsMax.rows} and ${hostRowsMax.bytes >> 20} MiB of a host, ${allRowsMax.rows} and ${allRowsMax.bytes >> 20} MiB of all hosts), so some are missing`;
+  const message = `host ${host} has more or larger resources than a hub keeps (${hostRowsMax.rows} and ${hostRowsMax.bytes >> 20} MiB of a host, ${allRowsMax.rows} and ${allRowsMax.bytes >> 20} MiB of all hosts, ${rowMaxBytes >> 10} KiB each), so some are missing`;
   return new InfraError(inventoryReasons.HOST_INVENTORY_TOO_LARGE, message);
 }

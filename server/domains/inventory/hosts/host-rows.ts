@@ -18,6 +18,12 @@ export interface RowsSize {
 export const hostRowsMax: RowsSize = { rows: 5_000, bytes: 4 << 20 };
 export const allRowsMax: RowsSize = { rows: 100_000, bytes: 64 << 20 };
 
+/** Largest row, in bytes: a message with several of them must stay below the limit of every client. */
+export const rowMaxBytes = 64 << 10;
+
+/** Longest text by which rows are sorted, in characters: page tokens contain it. */
+const sortKeyMaxLength = 1024;
+
 /** Counts the rows of all hosts. */
 export interface RowsBudget {
   /** Counts a row. Returns false, without counting it, if there would be too many. */
@@ -73,7 +79,7 @@ export function createHostRows(host: string, budget: RowsBudget, max: RowsSize =
   function put(message: ResourceMessage): void {
     remove(message.name);
     const bytes = toBinary(ResourceSchema, message).byteLength;
-    if (!own.take(bytes)) {
+    if (bytes > rowMaxBytes || hasLongSortKey(message) || !own.take(bytes)) {
       isIncomplete = true;
       return;
     }
@@ -103,6 +109,10 @@ export function createHostRows(host: string, budget: RowsBudget, max: RowsSize =
       byName.clear();
     },
   };
+}
+
+function hasLongSortKey({ name, title, type, state }: ResourceMessage): boolean {
+  return [name, title, type, state].some((text) => text.length > sortKeyMaxLength);
 }
 
 const healthFromMessage: Readonly<Record<HealthMessage, ResourceHealth>> = {

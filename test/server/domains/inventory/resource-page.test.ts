@@ -91,6 +91,20 @@ test("pages of any size and order hold each resource once, in one order", async 
   t.pass();
 });
 
+test("a page of large resources has fewer of them, and a token for the rest", async (t) => {
+  // As long as a host may report them, with characters that JSON escapes.
+  const key = (index: number) => `${String(index).padStart(3, "0")}${"\u0001".repeat(1021)}`;
+  const large = Array.from({ length: 100 }, (_, index) =>
+    resource(key(index), { title: key(index), labels: { text: "x".repeat(50_000) } }),
+  );
+  const first = pageOf(rowsOf(large), queryOf({ pageSize: 1000, orderBy: "title" }));
+  t.ok(JSON.stringify(first.rows).length < 2_000_000, "far below the limit of a message");
+  t.same(
+    allNames(large, { pageSize: 1000, orderBy: "title" }),
+    large.map(({ name }) => name),
+  );
+});
+
 test("a resource that goes between two pages moves no other", async (t) => {
   const first = pageOf(rowsOf(examples), queryOf({ pageSize: 1 }));
   t.same(
@@ -128,6 +142,11 @@ test("bad requests name the field and what is expected", async (t) => {
       field,
     );
   }
+  const hosts = Array.from({ length: 1001 }, String);
+  t.match(
+    reasonOf(() => queryOf({ filter: { hosts } })),
+    { message: /at most 1000 values/ },
+  );
 });
 
 test("no page token makes the parser fail otherwise", async (t) => {

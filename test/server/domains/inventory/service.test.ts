@@ -109,6 +109,26 @@ test("a watch sends the whole state first, then what has changed, and ends its s
   t.pass("nothing is subscribed");
 });
 
+test("a watch divides large resources among messages that every client accepts", async (t) => {
+  const large = Array.from({ length: 100 }, (_, index) =>
+    resource(`v${index}`, { labels: { text: "x".repeat(60_000) } }),
+  );
+  const { url } = await startAppUnderTest(t, [
+    createInventoryService([createSourceUnderTest("volumes", large)]),
+  ]);
+  const client = createClient(InventoryService, createGrpcTransport({ baseUrl: url }));
+  const leaving = new AbortController();
+  const names: string[] = [];
+  for await (const { changed, synced } of client.watchResources({}, { signal: leaving.signal })) {
+    names.push(...changed.map(({ name }) => name));
+    if (synced) {
+      break;
+    }
+  }
+  leaving.abort();
+  t.equal(new Set(names).size, 100);
+});
+
 test("only sources that the filter and the caller's services select are read and subscribed to", async (t) => {
   const volumes = createSourceUnderTest("volumes", [resource("v1")], ["proto.VGService"]);
   const pods = createSourceUnderTest("pods", [], ["hostplane.v1.PodService"]);

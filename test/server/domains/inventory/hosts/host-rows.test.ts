@@ -24,7 +24,7 @@ test("rows beyond the limit of a host are left out, and room is used again", asy
     rows.rows().map(({ resource }) => resource.name),
     ["v2", "v4"],
   );
-  rows.apply([message("v2", "x".repeat(2000))], []);
+  rows.apply([message("v2", "x".repeat(1000))], []);
   t.same(
     rows.rows().map(({ resource }) => resource.name),
     ["v4"],
@@ -45,4 +45,21 @@ test("hosts share a limit, and a host gives its share back", async (t) => {
   const next = createHostRows("node-3", budget);
   next.apply([message("v1"), message("v2"), message("v3")], []);
   t.equal(next.rows().length, 2);
+});
+
+test("a row that is too large for messages and page tokens is left out", async (t) => {
+  const rows = createHostRows("node-1", createRowsBudget({ rows: 100, bytes: 10_000_000 }));
+  const withReason = (name: string, reason: string) => create(ResourceSchema, { ...message(name), reason });
+  rows.apply([withReason("v1", "x".repeat(60_000)), message("n".repeat(1024), "t".repeat(1024))], []);
+  t.equal(rows.rows().length, 2);
+  t.notOk(rows.isIncomplete());
+  for (const row of [
+    withReason("v2", "x".repeat(70_000)),
+    message("n".repeat(1025)),
+    message("v3", "t".repeat(1025)),
+  ]) {
+    rows.apply([row], []);
+    t.equal(rows.rows().length, 2);
+    t.ok(rows.isIncomplete());
+  }
 });
