@@ -277,6 +277,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/events",
     "server/operations",
     "server/rpc",
+    "server/store",
   ],
   "server/domains/plan": [
     "server/cli/table",

@@ -40,7 +40,7 @@ export const operationsDomain = defineGatewayDomain({
     const { createOperationAccess } = await import("./operation-access.ts");
     const services = context.services.map(({ service }) => service);
     const access = createOperationAccess(services, context.ruleOf, context.visibilityOf);
-    const fleet = createFleetOperations(context.fleet, context.operations, access.isVisible);
+    const fleet = createFleetOperations(context.fleet, context.operations, access.isVisible, context.store);
     return {
       registrations: [createOperationService({ ...context, access, fleet })],
       planners: [],

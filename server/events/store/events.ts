@@ -102,6 +102,22 @@ export const eventLogTransactions = {
     return { rows: await query.execute(), goneSeq };
   },
 
+  /** Returns the host of the fleet that has sent the first event about an operation; undefined if none has. */
+  async "events.hostOfOperation"(
+    { db }: TransactionContext,
+    { operationId }: { operationId: string },
+  ): Promise<string | undefined> {
+    const first = await db
+      .selectFrom("events")
+      .select("fleet_host")
+      .where("operation_id", "=", operationId)
+      .where("fleet_host", "!=", "")
+      .orderBy("seq")
+      .limit(1)
+      .executeTakeFirst();
+    return first?.fleet_host;
+  },
+
   /** Returns the position before the first event at or after a time; `isKept` is false when such events were purged. */
   async "events.atTime"(context: TransactionContext, { atMs }: { atMs: number }) {
     const { goneSeq, goneAtMs } = await readFacts(context);

@@ -10,11 +10,15 @@ import { errorCodeFrom } from "../../rpc/errors/connect-error.ts";
 import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 
+/** Longest reason and message of a host, in characters: those of all hosts may be in one answer. */
+const reasonMaxLength = 100;
+const messageMaxLength = 4096;
+
 const effects: readonly string[] = ["none", "possible", "done"] satisfies readonly Effect[];
 
 /**
  * Converts what a call of a host's client has thrown: an error that the host reports with all its details, and anything else to
- * HOST_UNREACHABLE.
+ * HOST_UNREACHABLE. A message that is too long is cut.
  */
 export function errorFromHost(thrown: unknown, link: Pick<HostLink, "host" | "closed">): InfraError {
   if (thrown instanceof InfraError) {
@@ -23,16 +27,19 @@ export function errorFromHost(thrown: unknown, link: Pick<HostLink, "host" | "cl
   const [info] = thrown instanceof ConnectError ? thrown.findDetails(ErrorInfoSchema) : [];
   if (!(thrown instanceof ConnectError) || info === undefined) {
     const words = thrown instanceof Error ? thrown.message : String(thrown);
-    return hostUnreachable(link.host, link.closed.aborted ? "its connection broke" : words);
+    return hostUnreachable(
+      link.host,
+      link.closed.aborted ? "its connection broke" : words.slice(0, messageMaxLength),
+    );
   }
   const { retryable, effect, resource, ...metadata } = info.metadata;
   const reason = {
-    id: info.reason,
+    id: info.reason.slice(0, reasonMaxLength),
     code: errorCodeFrom(thrown.code),
     retryable: retryable === "true",
   };
   const [retry] = thrown.findDetails(RetryInfoSchema);
-  return new InfraError(reason, thrown.rawMessage, {
+  return new InfraError(reason, thrown.rawMessage.slice(0, messageMaxLength), {
     metadata,
     violations: thrown
       .findDetails(BadRequestSchema)

@@ -11,15 +11,17 @@ import type { HostRecord } from "../../../fleet/store/hosts.ts";
 import { operationNotFound } from "../../../operations/operation-not-found.ts";
 import { operationReasons } from "../../../operations/reasons.ts";
 import type { Call } from "../../../rpc/call/call.ts";
+import type { Store } from "../../../store/store.ts";
 
 /** Which hosts have which operations. IDs of operations are random and unique in the fleet. */
 export interface HostsOfOperations {
   /**
-   * Finds the host of an operation: as it was noted, otherwise by asking all connected hosts.
-   * @throws InfraError OPERATION_NOT_FOUND; HOST_UNREACHABLE if it may be on a host that does not answer
+   * Finds the host of an operation: the one that has sent the first event about it, otherwise by asking all connected hosts.
+   * No host knows the ID of another one's operation before that.
+   * @throws InfraError OPERATION_NOT_FOUND; HOST_UNREACHABLE if it may be on a host that does not answer; BAD_HOST_ANSWER if
+   * several hosts report it
    */
   find(id: string, call: Call): Promise<string>;
-  note(id: string, host: string): void;
 }
 
 /** How long each host may take to say whether it has an operation. */
@@ -28,10 +30,13 @@ const timeoutMs = 5_000;
 /** Number of operations whose hosts are remembered. */
 const rememberedMax = 10_000;
 
-export function createHostsOfOperations(hub: Pick<Hub, "name" | "hosts" | "links">): HostsOfOperations {
+export function createHostsOfOperations(
+  hub: Pick<Hub, "name" | "hosts" | "links">,
+  store: Pick<Store, "run">,
+): HostsOfOperations {
   const remembered = new Map<string, string>();
 
-  function note(id: string, host: string): void {
+  function remember(id: string, host: string): void {
     remembered.delete(id);
     remembered.set(id, host);
     const [oldest] = remembered.keys();
@@ -41,17 +46,22 @@ export function createHostsOfOperations(hub: Pick<Hub, "name" | "hosts" | "links
   }
 
   return {
-    note,
     async find(id, call) {
-      const known = remembered.get(id);
       const { list, find } = grantedHosts(hub.hosts, call);
+      const known = remembered.get(id) ?? (await store.run("events.hostOfOperation", { operationId: id }));
       if (known !== undefined && find(known) !== undefined) {
+        remember(id, known);
         return known;
       }
-      const { host, unanswered } = await ask(hub, list(), id, call);
-      if (host !== undefined) {
-        note(id, host);
-        return host;
+      const { holders, unanswered } = await ask(hub, list(), id, call);
+      const [holder] = holders;
+      if (holders.length > 1) {
+        const message = `several hosts report operation ${id}, which only one can have: ${listHosts(holders)}; name its host`;
+        throw new InfraError(fleetReasons.BAD_HOST_ANSWER, message, { resource: `operations/${id}` });
+      }
+      if (holder !== undefined) {
+        remember(id, holder.name);
+        return holder.name;
       }
       if (unanswered.length === 0) {
         throw operationNotFound(id);
@@ -63,20 +73,21 @@ export function createHostsOfOperations(hub: Pick<Hub, "name" | "hosts" | "links
 }
 
 interface Found {
-  readonly host: string | undefined;
+  /** Those that report the operation. */
+  readonly holders: readonly { readonly name: string }[];
   readonly unanswered: readonly { readonly name: string }[];
 }
 
+/** Asks all hosts, also after one has reported the operation: it may be one that reports any. */
 async function ask(
   hub: Pick<Hub, "name" | "hosts" | "links">,
   hosts: readonly HostRecord[],
   id: string,
   call: Call,
 ): Promise<Found> {
-  const found = new AbortController();
-  let host: string | undefined;
+  const holders: { readonly name: string }[] = [];
   const unanswered: { readonly name: string }[] = [];
-  const signal = AbortSignal.any([call.signal, found.signal]);
+  const { signal } = call;
   await forEachHost(
     hosts,
     async ({ name }) => {
@@ -87,8 +98,7 @@ async function ask(
       }
       try {
         await hostClientFor(link, OperationService, call, hub).getOperation({ id }, { signal, timeoutMs });
-        host = name;
-        found.abort();
+        holders.push({ name });
       } catch (thrown) {
         const error = errorFromHost(thrown, link);
         // A host on which the caller may see no operations has none for the caller.
@@ -99,6 +109,6 @@ async function ask(
     },
     () => signal.aborted,
   );
-  call.signal.throwIfAborted();
-  return { host, unanswered };
+  signal.throwIfAborted();
+  return { holders, unanswered };
 }

@@ -15,6 +15,7 @@ import { callOnHost, hostClientFor } from "../../../fleet/hub/call-on-host.ts";
 import { errorFromHost } from "../../../fleet/hub/error-from-host.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { Call } from "../../../rpc/call/call.ts";
+import type { Store } from "../../../store/store.ts";
 import type { OperationAccess } from "../operation-access.ts";
 import { createHostsOfOperations } from "./find-host-of-operation.ts";
 import { listFleetOperations } from "./list-fleet-operations.ts";
@@ -44,16 +45,16 @@ export function createFleetOperations(
   { hub, hosts }: Pick<Fleet, "hub" | "hosts">,
   operations: Pick<Operations, "list">,
   isVisible: OperationAccess["isVisible"],
+  store: Pick<Store, "run">,
 ): FleetOperations | undefined {
   if (hub === undefined || hosts === undefined) {
     return undefined;
   }
   const { name } = hub;
-  const known = createHostsOfOperations(hub);
+  const known = createHostsOfOperations(hub, store);
 
   return {
-    list: (request, call) =>
-      listFleetOperations({ hub, operations, isVisible, note: known.note }, request, call),
+    list: (request, call) => listFleetOperations({ hub, operations, isVisible }, request, call),
     async call(id, call, work) {
       const host = await known.find(id, call);
       const answer = await callOnHost({ name, hosts }, host, OperationService, call, work);

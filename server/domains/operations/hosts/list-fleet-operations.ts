@@ -44,8 +44,6 @@ export interface FleetListOptions {
   readonly operations: Pick<Operations, "list">;
   /** Reports whether a caller may see an operation of the hub. */
   readonly isVisible: OperationAccess["isVisible"];
-  /** Called for each listed operation of a host. */
-  readonly note: (id: string, host: string) => void;
 }
 
 /** A page of the list, as each source reads it. */
@@ -66,7 +64,7 @@ export async function listFleetOperations(
   request: ListOperationsRequest,
   call: Call,
 ): Promise<MessageInitShape<typeof ListOperationsResponseSchema>> {
-  const { hub, operations, note } = options;
+  const { hub, operations } = options;
   const { filters, pageSize } = parseOperationFilters(request);
   const hostFilter = parseHostFilter(request);
   const selected = selectHosts({ hosts: grantedHosts(hub.hosts, call) }, hostFilter);
@@ -96,9 +94,6 @@ export async function listFleetOperations(
     const operation = await merged.next();
     if (operation === undefined) {
       break;
-    }
-    if (operation.fleetHost !== "") {
-      note(operation.id, operation.fleetHost);
     }
     listed.push(operation);
     bytes += toBinary(OperationSchema, operation).byteLength;
@@ -174,6 +169,7 @@ function hostSource(link: HostLink, hub: HubOfCaller, page: ListedPage, firstSiz
         { signal: call.signal, timeoutMs },
       );
       for (const operation of answer.operations) {
+        assertListable(operation, host);
         operation.fleetHost = host;
         yield operation;
       }
@@ -188,4 +184,19 @@ function hostSource(link: HostLink, hub: HubOfCaller, page: ListedPage, firstSiz
       return errorFromHost(thrown, link);
     },
   };
+}
+
+const idMaxLength = 100;
+
+/** @throws InfraError BAD_HOST_ANSWER for an operation with which no page, or no page token, could be sent */
+function assertListable(operation: Operation, host: string): void {
+  const { createdAtMs, id } = positionOf(operation);
+  const isPosition = Number.isSafeInteger(createdAtMs) && id.length <= idMaxLength;
+  if (!isPosition || toBinary(OperationSchema, operation).byteLength > pageMaxBytes) {
+    const expected = `a time, an ID of at most ${idMaxLength} characters and at most ${pageMaxBytes} bytes`;
+    throw new InfraError(
+      fleetReasons.BAD_HOST_ANSWER,
+      `an operation of host ${host} does not have ${expected}`,
+    );
+  }
 }
