@@ -62,6 +62,14 @@ export async function openMembership(options: MembershipOptions): Promise<Member
   /** The key of the last token, for which a hub may have issued a certificate that did not arrive. */
   let attempt: { readonly code: string; readonly key: SigningRequest } | undefined;
   let hasBegun = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Changes the membership one after the other: what a hub reports must not undo that the host leaves. */
+  function change<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  }
 
   async function load(): Promise<StoredMembership | undefined> {
     const sealed = await store.run("fleet.membership", undefined);
@@ -93,12 +101,13 @@ export async function openMembership(options: MembershipOptions): Promise<Member
     for (const hub of membership.hubs) {
       try {
         const renewed = await renew(membership, hub);
-        if (current === membership) {
-          await save(renewed);
-          log.info(`the certificate of this host in its fleet was renewed by ${hub}`);
-          await links?.close();
-          connect();
-        }
+        await change(async () => {
+          if (current?.certificatePem === membership.certificatePem) {
+            await save(renewed);
+            log.info(`the certificate of this host in its fleet was renewed by ${hub}`);
+            links?.setHubs(renewed.hubs);
+          }
+        });
         return;
       } catch (error) {
         log.warn(`the certificate of this host could not be renewed by ${hub}`, error);
@@ -127,7 +136,8 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       try {
         attempt =
           attempt?.code === parsed.code ? attempt : { code: parsed.code, key: await createSigningRequest() };
-        await save(await enroll(parsed, name, attempt.key));
+        const joined = await enroll(parsed, name, attempt.key);
+        await change(() => save(joined));
         attempt = undefined;
       } finally {
         isJoining = false;
@@ -136,23 +146,25 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       await links?.attempted();
       return state() as MembershipState;
     },
-    async leave() {
-      if (current === undefined) {
-        throw new InfraError(fleetReasons.NOT_A_MEMBER, "this gateway is not a member of a fleet");
-      }
-      await store.run("fleet.removeMembership", undefined);
-      current = undefined;
-      await links?.close();
-      links = undefined;
-    },
+    leave: () =>
+      change(async () => {
+        if (current === undefined) {
+          throw new InfraError(fleetReasons.NOT_A_MEMBER, "this gateway is not a member of a fleet");
+        }
+        await store.run("fleet.removeMembership", undefined);
+        current = undefined;
+        await links?.close();
+        links = undefined;
+      }),
     state,
-    async setHubs(hubs) {
-      if (current !== undefined && current.hubs.toSorted().join() !== hubs.toSorted().join()) {
-        log.info(`the hubs of the fleet are ${hubs.join(", ")}`);
-        await save({ ...current, hubs });
-        links?.setHubs(hubs);
-      }
-    },
+    setHubs: (hubs) =>
+      change(async () => {
+        if (current !== undefined && current.hubs.toSorted().join() !== hubs.toSorted().join()) {
+          log.info(`the hubs of the fleet are ${hubs.join(", ")}`);
+          await save({ ...current, hubs });
+          links?.setHubs(hubs);
+        }
+      }),
     begin() {
       hasBegun = true;
       connect();
