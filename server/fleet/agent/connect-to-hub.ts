@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { connect, type TLSSocket } from "node:tls";
 import { parseListenAddress } from "../../config/listen-address.ts";
 import { hubServerName } from "../authority/issue-certificate.ts";
-import { linkPath, linkProtocol } from "../links/link-protocol.ts";
+import { agentIdHeader, connectedAlreadyStatus, linkPath, linkProtocol } from "../links/link-protocol.ts";
 import { versionHeader } from "../links/link-version.ts";
 
 /** What an agent shows to a hub, and what it expects of the hub. */
@@ -17,9 +17,13 @@ export interface AgentIdentity {
 
 const connectTimeoutMs = 5000;
 
+/** The cause of the error for a hub that has a connection of this agent by another of its addresses. */
+export const connectedAlready = Symbol("connected by another address");
+
 /**
  * Connects to a hub, and asks it to use the connection for its requests.
  * @param version of this gateway
+ * @param agentId the same for all addresses of all hubs
  * @returns the connection, on which the hub is the HTTP/2 client
  * @throws Error for people, which says why it is not possible
  */
@@ -28,10 +32,12 @@ export async function connectToHub(
   identity: AgentIdentity,
   version: string,
   signal: AbortSignal,
+  agentId?: string,
 ): Promise<Duplex> {
   const socket = await connectTls(address, tlsOptionsOf(identity), signal);
+  const own = { [versionHeader]: version, ...(agentId === undefined ? {} : { [agentIdHeader]: agentId }) };
   try {
-    return await upgrade(socket, version, signal);
+    return await upgrade(socket, own, signal);
   } catch (error) {
     socket.destroy();
     throw error;
@@ -79,7 +85,11 @@ async function connectTls(
   }
 }
 
-function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promise<Duplex> {
+function upgrade(
+  socket: TLSSocket,
+  own: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
   const asking = request({
     path: linkPath,
@@ -87,7 +97,7 @@ function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promi
       host: hubServerName,
       connection: "Upgrade",
       upgrade: linkProtocol,
-      [versionHeader]: version,
+      ...own,
     },
     createConnection: () => socket,
     timeout: connectTimeoutMs,
@@ -100,6 +110,10 @@ function upgrade(socket: TLSSocket, version: string, signal: AbortSignal): Promi
     resolve(connection);
   });
   asking.once("response", async (response) => {
+    if (response.statusCode === connectedAlreadyStatus) {
+      reject(new Error("the hub is connected by another of its addresses", { cause: connectedAlready }));
+      return;
+    }
     const chunks = await response
       .take(16)
       .toArray()

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { backOffMs } from "../../../adapters/host/back-off.ts";
-import { connectToHub } from "./connect-to-hub.ts";
+import { connectedAlready, connectToHub } from "./connect-to-hub.ts";
 import type { StoredMembership } from "./enroll.ts";
 import type { LinkServer } from "./link-server.ts";
 
@@ -36,13 +37,26 @@ export interface HubLinksOptions {
 /** Pauses between attempts: an agent is back within five seconds after its hub. */
 const pauses = { firstMs: 250, longestMs: 2000 };
 
+/** Pause before another address of a connected hub is tried again. It ends as soon as a connection is lost. */
+const otherAddressPauseMs = 30_000;
+
 export function openHubLinks(options: HubLinksOptions): HubLinks {
   const links = new Map<string, HubLink>();
   const closing = new Set<Promise<void>>();
+  let lost = new AbortController();
+  const parts: HubLinkOptions = {
+    ...options,
+    agentId: randomUUID(),
+    anyLost: () => lost.signal,
+    onLost() {
+      lost.abort();
+      lost = new AbortController();
+    },
+  };
 
   function open(address: string): HubLink {
     const closed = new AbortController();
-    const link = openHubLink(address, options, closed.signal);
+    const link = openHubLink(address, parts, closed.signal);
     return { ...link, close: () => closed.abort() };
   }
 
@@ -81,14 +95,23 @@ interface HubLink {
   close(): void;
 }
 
+interface HubLinkOptions extends HubLinksOptions {
+  readonly agentId: string;
+  /** Returns a signal that is aborted when a connection to any hub is lost. */
+  anyLost(): AbortSignal;
+  onLost(): void;
+}
+
 /** Keeps one connection open until the signal is aborted. */
 function openHubLink(
   address: string,
-  { membership, server, version, log }: HubLinksOptions,
+  { membership, server, version, log, agentId, anyLost, onLost }: HubLinkOptions,
   signal: AbortSignal,
 ): Omit<HubLink, "close"> {
   let isConnected = false;
   let problem: string | undefined;
+  /** Whether the hub has a connection by another of its addresses. */
+  let isSpare = false;
   const { promise: attempted, resolve: onAttempted } = Promise.withResolvers<void>();
 
   async function connectOnce(): Promise<Duplex | undefined> {
@@ -97,7 +120,7 @@ function openHubLink(
       return undefined;
     }
     try {
-      const connection = await connectToHub(address, identity, version, signal);
+      const connection = await connectToHub(address, identity, version, signal, agentId);
       if (problem !== undefined) {
         log.info(`connected to hub ${address}`);
       }
@@ -105,7 +128,8 @@ function openHubLink(
       return connection;
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
-      if (problem !== words && !signal.aborted) {
+      isSpare = error instanceof Error && error.cause === connectedAlready;
+      if (problem !== words && !isSpare && !signal.aborted) {
         log.warn(`hub ${address} cannot be reached: ${words}; retrying`);
       }
       problem = words;
@@ -115,6 +139,8 @@ function openHubLink(
 
   async function stayConnected(): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
+      const lost = anyLost();
+      isSpare = false;
       const connection = await connectOnce();
       if (connection === undefined) {
         failures += 1;
@@ -127,9 +153,15 @@ function openHubLink(
         await lost;
         isConnected = false;
         problem = "the connection was lost";
+        onLost();
       }
       onAttempted();
-      if (!signal.aborted) {
+      if (isSpare) {
+        failures = 0;
+        await delay(otherAddressPauseMs, undefined, { signal: AbortSignal.any([signal, lost]) }).catch(
+          () => undefined,
+        );
+      } else if (!signal.aborted) {
         const pauseMs = failures === 0 ? Math.random() * pauses.firstMs : backOffMs(failures, pauses);
         await delay(pauseMs, undefined, { signal }).catch(() => undefined);
       }

@@ -1,9 +1,10 @@
+import { STATUS_CODES } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { UnknownCallers } from "../../rpc/listener/unknown-callers/unknown-callers.ts";
 import { type CertificateState, certificateStateOf } from "../../rpc/protocols/http/client-certificate.ts";
 import type { NodeRequest } from "../../rpc/protocols/http/http-exchange.ts";
 import { type CertifiedHost, hostIdPrefix } from "../authority/issue-certificate.ts";
-import { linkPath, linkProtocol } from "../links/link-protocol.ts";
+import { agentIdHeader, connectedAlreadyStatus, linkPath, linkProtocol } from "../links/link-protocol.ts";
 import { versionHeader, versionRefusal } from "../links/link-version.ts";
 import type { OpenLinks } from "./host-links.ts";
 import type { HostProblems } from "./host-problems.ts";
@@ -51,12 +52,16 @@ export async function acceptLink(
     refuse(connection, misfit);
     return;
   }
-  const isAdded = await links.add(host, async () => {
+  const agentId = request.headers[agentIdHeader]?.toString();
+  const begin = async () => {
     await switchProtocols(connection, head);
     return connection;
-  });
-  if (isAdded) {
+  };
+  const holder = await links.add(host, begin, agentId);
+  if (holder === "taken over") {
     problems.solved(host.name);
+  } else if (holder === "same agent") {
+    refuse(connection, "connected already, by another address of this hub", connectedAlreadyStatus);
   } else {
     const why = `host ${host.name} is connected already: two agents have the same name and certificate`;
     problems.note(host.name, `${why}; the second one is at ${connection.remoteAddress}`);
@@ -101,9 +106,9 @@ export function hostOfCertificate(
   return name === undefined || id === undefined ? undefined : { name, id };
 }
 
-function refuse(connection: TLSSocket, why: string): void {
+function refuse(connection: TLSSocket, why: string, status = 403): void {
   const text = `${why}\n`;
   connection.end(
-    `HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
 }

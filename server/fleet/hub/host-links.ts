@@ -12,9 +12,14 @@ export interface OpenLinks extends HostLinks {
    * Takes over the connection of an agent. If the host has another one that is alive, two agents have the same certificate: the
    * new one is refused. One that does not answer is replaced. While that is being found out, further ones are refused.
    * @param begin accepts the connection, and returns it
-   * @returns whether it was taken over
+   * @param agentId as the agent sends it; undefined if it sends none
+   * @returns whether it was taken over, or who has the host's connection: this agent by another address, or another agent
    */
-  add(host: CertifiedHost, begin: () => Promise<Duplex>): Promise<boolean>;
+  add(
+    host: CertifiedHost,
+    begin: () => Promise<Duplex>,
+    agentId?: string,
+  ): Promise<"taken over" | "same agent" | "another agent">;
   /** The connected hosts. */
   connected(): readonly CertifiedHost[];
   /** Closes the connections of hosts that the fleet no longer has. */
@@ -29,12 +34,13 @@ interface Entry {
   readonly host: CertifiedHost;
   readonly link: HostLink;
   readonly session: ClientHttp2Session;
+  readonly agentId: string | undefined;
 }
 
 export function createHostLinks(): OpenLinks {
   const entries = new Map<string, Entry>();
-  /** Hosts that are being added. Pings of several at once would exceed the number that a session allows, and seem lost. */
-  const adding = new Set<string>();
+  /** Hosts that are being added, with the IDs of their agents. Pings of several at once would exceed the number that a session allows, and seem lost. */
+  const adding = new Map<string, string | undefined>();
   const listeners = new Set<(host: string) => void>();
 
   function changed(host: string): void {
@@ -54,16 +60,16 @@ export function createHostLinks(): OpenLinks {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  async function replace(host: CertifiedHost, begin: () => Promise<Duplex>) {
+  async function replace(host: CertifiedHost, begin: () => Promise<Duplex>, agentId: string | undefined) {
     const { name } = host;
     const earlier = entries.get(name);
     if (earlier !== undefined && (await isAlive(earlier))) {
-      return false;
+      return whoseIs(earlier.agentId, agentId);
     }
     earlier?.link.close();
     const connection = await begin();
     if (connection.destroyed) {
-      return true;
+      return "taken over";
     }
     const session = connect(`http://${name}`, {
       createConnection: () => connection,
@@ -71,7 +77,7 @@ export function createHostLinks(): OpenLinks {
       settings: { enablePush: false },
     });
     const link = createLink(host, session);
-    const entry = { host, link, session };
+    const entry = { host, link, session, agentId };
     entries.set(name, entry);
     keepAlive(session, linkPingMs, connection);
     link.closed.addEventListener("abort", () => {
@@ -81,17 +87,17 @@ export function createHostLinks(): OpenLinks {
       }
     });
     changed(name);
-    return true;
+    return "taken over";
   }
 
   return {
-    async add(host, begin) {
+    async add(host, begin, agentId) {
       if (adding.has(host.name)) {
-        return false;
+        return whoseIs(adding.get(host.name), agentId);
       }
-      adding.add(host.name);
+      adding.set(host.name, agentId);
       try {
-        return await replace(host, begin);
+        return await replace(host, begin, agentId);
       } finally {
         adding.delete(host.name);
       }
@@ -116,6 +122,11 @@ export function createHostLinks(): OpenLinks {
       }
     },
   };
+}
+
+/** Says whose connection it is. @param earlier ID of its agent */
+function whoseIs(earlier: string | undefined, agentId: string | undefined): "same agent" | "another agent" {
+  return agentId !== undefined && earlier === agentId ? "same agent" : "another agent";
 }
 
 function createLink({ name: host, id }: CertifiedHost, session: ClientHttp2Session): HostLink {

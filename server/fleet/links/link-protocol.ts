@@ -4,6 +4,15 @@ export const linkProtocol = "hostplane-link/1";
 /** The path of the request that asks for it. */
 export const linkPath = "/fleet/link";
 
+/**
+ * The header in which an agent sends a random ID, the same one to all addresses of all hubs: a hub with several addresses
+ * recognises it. The first version sends none.
+ */
+export const agentIdHeader = "hostplane-agent";
+
+/** The status with which a hub answers an agent that is connected to it by another address. */
+export const connectedAlreadyStatus = 409;
+
 /** The path at which an agent takes the addresses of all hubs, as JSON. */
 export const hubsPath = "/fleet/hubs";
 

@@ -5,6 +5,7 @@ import {
   MembershipService,
 } from "../../../gen/hostplane/v1/fleet_pb.ts";
 import { formatJoinToken, parseJoinToken } from "../../../server/fleet/join-token.ts";
+import { freePort } from "../harness/free-port.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 import { until } from "../harness/until.ts";
 import { joinFleet, startHubUnderTest, startMemberUnderTest, untilHosts } from "./fleet-under-test.ts";
@@ -108,6 +109,25 @@ test("a removed host is disconnected, and cannot come back as a new host of its 
   await joinFleet(hub, successor, "node-1");
   await untilHosts(hub, ([host]) => host?.connected === true);
   await t.resolves(until(async () => /is not a member of this fleet/.test(await problem())));
+});
+
+test("a hub with several addresses has one connection of a host, and no problem", async (t) => {
+  const port = await freePort();
+  const addresses = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const hub = await startHubUnderTest(t, { fleet: { hub: { listen: addresses[0], addresses } } });
+  const agent = await startMemberUnderTest(t, {});
+  await joinFleet(hub, agent, "node-1");
+  const { membership } = await agent.admin(MembershipService).getMembership({});
+  t.same(
+    membership?.hubs.map(({ connected }) => connected).toSorted((one) => (one ? 1 : -1)),
+    [false, true],
+  );
+  t.match(
+    membership?.hubs.find(({ connected }) => !connected),
+    { problem: /connected by another of its addresses/ },
+  );
+  const { hosts } = await hub.admin(FleetService).listHosts({});
+  t.match(hosts, [{ name: "node-1", connected: true, problem: "" }]);
 });
 
 test("CallHosts streams each host's answer, and the errors of hosts beside them", async (t) => {

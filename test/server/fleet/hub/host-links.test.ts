@@ -15,12 +15,15 @@ test("of connections that a host opens at once, one is taken over", async (t) =>
   const links = linksUnderTest(t);
   const opened = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
   const taken = await Promise.all(opened.map((connection) => links.add(node1, async () => connection)));
-  t.equal(taken.filter(Boolean).length, 1);
+  t.equal(taken.filter((each) => each === "taken over").length, 1);
   const link = links.find("node-1");
 
   const later = await Promise.all(Array.from({ length: copies }, () => openConnection(t)));
   const replaced = await Promise.all(later.map((connection) => links.add(node1, async () => connection)));
-  t.notOk(replaced.some(Boolean), "while it is alive, none replaces it");
+  t.ok(
+    replaced.every((each) => each === "another agent"),
+    "while it is alive, none replaces it",
+  );
   t.equal(links.find("node-1"), link);
   t.notOk(link?.closed.aborted);
 });
@@ -29,7 +32,18 @@ test("a failed takeover does not refuse the next connection", async (t) => {
   const links = linksUnderTest(t);
   await t.rejects(links.add(node1, () => Promise.reject(new Error("broken"))));
   const connection = await openConnection(t);
-  t.ok(await links.add(node1, async () => connection));
+  t.equal(await links.add(node1, async () => connection), "taken over");
+});
+
+test("an agent is recognised at another address of the hub", async (t) => {
+  const links = linksUnderTest(t);
+  const [one, two] = [await openConnection(t), await openConnection(t)];
+  const add = (connection: Socket, agentId?: string) => links.add(node1, async () => connection, agentId);
+  const both = await Promise.all([add(one, "a"), add(two, "a")]);
+  t.same(both.toSorted(), ["same agent", "taken over"], "while it is being added");
+  t.equal(await add(two, "a"), "same agent");
+  t.equal(await add(two, "b"), "another agent");
+  t.equal(await add(two), "another agent");
 });
 
 test("the connection of a removed host is closed although another host has its name", async (t) => {
