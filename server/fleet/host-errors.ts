@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { fleetReasons } from "./reasons.ts";
 
@@ -16,6 +17,25 @@ export function listHosts(hosts: readonly { readonly name: string }[]): string {
 export function hostUnknown(name: string, hosts: readonly { readonly name: string }[]): InfraError {
   const message = `the fleet has no host ${JSON.stringify(name)}; its hosts are ${listHosts(hosts)}`;
   return new InfraError(fleetReasons.HOST_UNKNOWN, message, { resource: `hosts/${name}` });
+}
+
+/** With these codes Node resets a stream that it does not pass on. */
+const refusals: readonly (number | undefined)[] = [
+  constants.NGHTTP2_REFUSED_STREAM,
+  constants.NGHTTP2_ENHANCE_YOUR_CALM,
+];
+
+/**
+ * Returns HOST_UNREACHABLE for a stream that was closed before its answer was complete.
+ * @param rstCode as the stream has it
+ * @param hasHead whether the answer had begun
+ */
+export function answerBroken(host: string, rstCode: number | undefined, hasHead: boolean): InfraError {
+  return !hasHead && refusals.includes(rstCode)
+    ? hostUnreachable(host, "it takes no further calls until callers have read earlier answers").withEffect(
+        "none",
+      )
+    : hostUnreachable(host, "its connection broke before the answer was complete");
 }
 
 /** Returns HOST_UNREACHABLE. @param why what follows "host NAME cannot be reached: " */

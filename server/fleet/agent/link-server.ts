@@ -34,6 +34,12 @@ export interface LinkServerOptions {
 /** Limits of a hub, which limits each of its callers by itself. */
 const limits = { maxConcurrentStreams: 4096, headerBytes: 65_536 };
 
+/**
+ * How much of the answers to all callers may wait on a connection, in MB, before Node refuses further calls on it. By default that
+ * is 10 MB: three slow readers of the largest answers would keep all others from the host.
+ */
+const maxSessionMemory = 256;
+
 /** @param onHubs receives the addresses of all hubs of the fleet, which a hub reports */
 export function createLinkServer(
   { onRequest, onStream }: LinkServerOptions,
@@ -62,7 +68,7 @@ export function createLinkServer(
         (request, response) => onRequest(request, response, factsFor(request)),
         (exchange) => onStream(exchange, factsFor(exchange)),
       );
-      const session = performServerHandshake(connection, http2OptionsOf(limits));
+      const session = performServerHandshake(connection, { ...http2OptionsOf(limits), maxSessionMemory });
       sessions.add(session);
       session.on("stream", (stream, headers, ...rest) => {
         if (headers[":path"] === hubsPath) {

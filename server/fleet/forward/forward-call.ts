@@ -19,7 +19,7 @@ import {
 } from "../../rpc/protocols/http/http-exchange.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
 import type { HubOfCaller } from "../caller/hub-caller-of.ts";
-import { hostUnreachable } from "../host-errors.ts";
+import { answerBroken } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { createForwardedExchange } from "./forwarded-exchange.ts";
 import { createHostAnswer, type HostAnswer } from "./host-answer.ts";
@@ -159,10 +159,8 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: HubOfCaller)
         traceparent: headers.traceparent?.toString(),
       }),
     );
-    const broken = () =>
-      link.closed.aborted
-        ? infraErrorFrom(link.closed.reason)
-        : hostUnreachable(host, "its connection broke before the answer was complete");
+    const broken = (hasHead: boolean) =>
+      link.closed.aborted ? infraErrorFrom(link.closed.reason) : answerBroken(host, stream.rstCode, hasHead);
     const hostStream = watchHostStream(stream, broken);
     return { host, hostStream, stopSending: sendRequest(request, stream, call) };
   }

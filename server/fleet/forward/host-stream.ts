@@ -17,8 +17,14 @@ export interface HostStream {
   onChange(listener: () => void): void;
 }
 
-/** Listens from the beginning: a short answer may end before anything of it is passed. */
-export function watchHostStream(stream: ClientHttp2Stream, broken: () => InfraError): HostStream {
+/**
+ * Listens from the beginning: a short answer may end before anything of it is passed.
+ * @param broken as HostStream; gets whether the answer had begun
+ */
+export function watchHostStream(
+  stream: ClientHttp2Stream,
+  broken: (hasHead: boolean) => InfraError,
+): HostStream {
   let trailers: IncomingHttpHeaders | undefined;
   let hasHead = false;
   let hasEnded = false;
@@ -44,7 +50,7 @@ export function watchHostStream(stream: ClientHttp2Stream, broken: () => InfraEr
       isClosed = true;
       // An error with its stack trace is a tenth of a call's work.
       if (!hasHead) {
-        reject(broken());
+        reject(broken(false));
       }
       notify();
     });
@@ -57,7 +63,7 @@ export function watchHostStream(stream: ClientHttp2Stream, broken: () => InfraEr
     trailers: () => trailers,
     hasEnded: () => hasEnded,
     isClosed: () => isClosed,
-    broken,
+    broken: () => broken(hasHead),
     onChange(listener) {
       notify = listener;
     },

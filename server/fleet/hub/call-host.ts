@@ -3,7 +3,7 @@ import { codeFromString, errorFromJsonBytes } from "@connectrpc/connect/protocol
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hubCallerHeader } from "../../rpc/interceptors/known-headers.ts";
 import { encodeHubCaller, type HubCaller } from "../caller/hub-caller.ts";
-import { hostUnreachable } from "../host-errors.ts";
+import { answerBroken, hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 import { fleetReasons } from "../reasons.ts";
 
@@ -38,8 +38,8 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
   });
   const end = () => stream.destroy();
   signal.addEventListener("abort", end, { once: true });
+  let status = 0;
   try {
-    let status = 0;
     stream.once("response", (headers) => {
       status = Number(headers[":status"]);
     });
@@ -51,7 +51,7 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
       return answer;
     }
     if (status === 0) {
-      throw hostUnreachable(link.host, "its connection broke");
+      throw answerBroken(link.host, stream.rstCode, status !== 0);
     }
     throw errorFromJsonBytes(answer, undefined, new ConnectError(`HTTP status ${status}`, codeOf(status)));
   } catch (thrown) {
@@ -61,9 +61,9 @@ export async function callHost(link: HostLink, call: HostCall): Promise<Uint8Arr
     if (thrown instanceof ConnectError || thrown instanceof InfraError) {
       throw thrown;
     }
-    const why =
-      signal.aborted && !link.closed.aborted ? `no answer within ${timeoutMs} ms` : "its connection broke";
-    throw hostUnreachable(link.host, why);
+    throw signal.aborted && !link.closed.aborted
+      ? hostUnreachable(link.host, `no answer within ${timeoutMs} ms`)
+      : answerBroken(link.host, stream.rstCode, status !== 0);
   } finally {
     signal.removeEventListener("abort", end);
     stream.destroy();

@@ -42,6 +42,22 @@ test("an agent closes the connection to a hub that says goodbye and then neither
   await t.resolves(once(agentEnd, "close"));
 });
 
+test("answers that callers do not read refuse no other calls", async (t) => {
+  const { agentEnd, hubEnd } = await openConnection();
+  createLinkServer({
+    onRequest(request, response) {
+      response.end(request.url === "/large" ? Buffer.alloc(4 << 20) : "small");
+    },
+    onStream: () => false,
+  }).serve(agentEnd, "hub-1:8443");
+  const session = connectHttp2("http://node-1", { createConnection: () => hubEnd });
+  t.teardown(() => session.destroy());
+  const unread = Array.from({ length: 10 }, () => session.request({ ":path": "/large" }));
+  await Promise.all(unread.map((stream) => once(stream, "response")));
+  const other = session.request({ ":path": "/small" }).setEncoding("utf8");
+  t.same(await other.toArray(), ["small"]);
+});
+
 /** Returns both ends of a connection. The end of the hub stays open when the other one is closed. */
 async function openConnection(): Promise<{ readonly agentEnd: Socket; readonly hubEnd: Socket }> {
   const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");

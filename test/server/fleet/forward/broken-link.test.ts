@@ -157,6 +157,21 @@ test("a unary call whose host is lost ends with an error that says whether somet
   t.same(seen, ["/proto.LVService/CreateLV"]);
 });
 
+test("a call that a host has refused before it began has changed nothing", async (t) => {
+  const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = http2.constants;
+  for (const code of [NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM]) {
+    const hub = await startHubOf(t, (stream) => stream.close(code));
+    const stream = hub.call("LVService/CreateLV", "application/json");
+    stream.end('{"name":"a","sizeGb":"1"}');
+    const { headers, body } = await answerOf(stream);
+    t.equal(headers[":status"], 503);
+    t.match(JSON.parse(body), {
+      message: /takes no further calls/,
+      details: [{ debug: { reason: "HOST_UNREACHABLE", metadata: { effect: "none", retryable: "true" } } }],
+    });
+  }
+});
+
 test("a unary answer that breaks off is never whole for its client", async (t) => {
   for (const [type, size] of [
     ["application/json", { "content-length": 20 }],
