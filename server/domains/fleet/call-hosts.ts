@@ -9,6 +9,7 @@ import { grantedHosts, type ListedHosts } from "../../fleet/caller/granted-hosts
 import { hubCallerOf } from "../../fleet/caller/hub-caller-of.ts";
 import { hostUnknown, hostUnreachable } from "../../fleet/host-errors.ts";
 import { callHost, type HostCall } from "../../fleet/hub/call-host.ts";
+import { errorTextMax } from "../../fleet/hub/error-from-host.ts";
 import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
 import type { HostRecord } from "../../fleet/store/hosts.ts";
@@ -23,24 +24,33 @@ type Answer = MessageInitShape<typeof CallHostsResponseSchema>;
 const contentTypes = ["application/json", "application/proto"] as const;
 const concurrency = { most: 64, usual: 8 };
 const longestMs = 60_000;
-const answerMaxBytes = 4 * 1024 * 1024;
+/** What a message has beside the body of an answer, in bytes. */
+const messageBytes = 256;
 
 /** Returns the route of a method, by its full name; undefined for one that the hub does not know. */
-export type RouteOf = (methodPath: string) => Route | undefined;
+export type RouteOf = (methodPath: string) => Pick<Route, "method" | "rule"> | undefined;
+
+export interface CallHostsOptions {
+  readonly hub: Pick<Hub, "name" | "hosts" | "links">;
+  readonly routeOf: RouteOf;
+  /** Largest message of an answer, in bytes. */
+  readonly maxMessageBytes: number;
+}
 
 /**
  * Calls a method on hosts, several at a time, and yields each answer when it arrives.
  * @throws InfraError INVALID_FIELD, HOST_UNKNOWN, and those of a caller who may not call the method
  */
 export async function* callHosts(
-  hub: Hub,
+  { hub, routeOf, maxMessageBytes }: CallHostsOptions,
   request: CallHostsRequest,
   call: Call,
-  routeOf: RouteOf,
 ): AsyncGenerator<Answer, void> {
   assertCallable(request.method, call, routeOf);
   const waiting = [...selectHosts(grantedHosts(hub.hosts, call), request)];
-  const hostCall = hostCallFrom(request, call);
+  // JSON has bytes in base64. One answer that no message can hold would end the answers of all hosts.
+  const answerMaxBytes = Math.floor(((maxMessageBytes - messageBytes) * 3) / 4);
+  const hostCall = { ...hostCallFrom(request, call), answerMaxBytes };
   const maxConcurrent = parseConcurrency(request.maxConcurrent);
   const running = new Map<string, Promise<Answer>>();
   while (waiting.length > 0 || running.size > 0) {
@@ -102,7 +112,7 @@ function parseConcurrency(asked: number): number {
 }
 
 /** @throws InfraError INVALID_FIELD */
-function hostCallFrom(request: CallHostsRequest, call: Call): Omit<HostCall, "caller"> {
+function hostCallFrom(request: CallHostsRequest, call: Call): Omit<HostCall, "caller" | "answerMaxBytes"> {
   const asked = request.contentType === "" ? contentTypes[0] : request.contentType;
   const contentType = contentTypes.find((each) => each === asked);
   if (contentType === undefined) {
@@ -117,14 +127,13 @@ function hostCallFrom(request: CallHostsRequest, call: Call): Omit<HostCall, "ca
     contentType,
     body: request.body,
     timeoutMs,
-    answerMaxBytes,
     signal: call.signal,
   };
 }
 
 /** Never rejects. */
 async function answerOf(
-  hub: Hub,
+  hub: CallHostsOptions["hub"],
   host: string,
   call: Call,
   hostCall: Omit<HostCall, "caller">,
@@ -149,8 +158,8 @@ function hostErrorFrom(thrown: unknown): { code: string; reason: string; message
     const [info] = thrown.findDetails(ErrorInfoSchema);
     return {
       code: codeToString(thrown.code).toUpperCase(),
-      reason: info?.reason ?? "",
-      message: thrown.rawMessage,
+      reason: (info?.reason ?? "").slice(0, errorTextMax.reason),
+      message: thrown.rawMessage.slice(0, errorTextMax.message),
     };
   }
   if (thrown instanceof InfraError) {

@@ -8,7 +8,7 @@ import type { Hub } from "../../fleet/hub/hub.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
-import { callHosts, type RouteOf } from "./call-hosts.ts";
+import { type CallHostsOptions, callHosts } from "./call-hosts.ts";
 import type { FleetChanges } from "./changes/fleet-changes.ts";
 import { hostMessage } from "./host-message.ts";
 import { fleetServiceReasons } from "./reasons.ts";
@@ -17,7 +17,7 @@ import { fleetServiceReasons } from "./reasons.ts";
 export function createFleetService(
   hub: () => Hub,
   changes: FleetChanges,
-  routeOf: RouteOf,
+  calls: Omit<CallHostsOptions, "hub">,
   visibilityOf: VisibilityOf,
 ): ServiceRegistration {
   const read = (labels: Readonly<Record<string, string>>, call: Call) => {
@@ -45,7 +45,7 @@ export function createFleetService(
       };
       return watchState(subscribe, async () => read(labels, call), call.signal);
     },
-    callHosts: (request, call) => callHosts(hub(), request, call, routeOf),
+    callHosts: (request, call) => callHosts({ hub: hub(), ...calls }, request, call),
     ...handlersOf(changes),
   });
 }

@@ -10,20 +10,13 @@ import { createFleetService, requireHub } from "./fleet-service.ts";
 import { createMembershipService } from "./membership-service.ts";
 
 /** Creates the services of the fleet. */
-export function serveFleet({
-  fleet,
-  host,
-  store,
-  log,
-  routeOf,
-  visibilityOf,
-  instanceId,
-}: DomainContext): DomainServices {
+export function serveFleet(context: DomainContext): DomainServices {
+  const { fleet, host, store, log, routeOf, maxMessageBytes, visibilityOf, instanceId } = context;
   const hub = requireHub(fleet.hub);
   const changes = createFleetChanges(hub);
   return {
     registrations: [
-      createFleetService(hub, changes, routeOf, visibilityOf),
+      createFleetService(hub, changes, { routeOf, maxMessageBytes }, visibilityOf),
       createMembershipService(fleet.membership, host),
       createEnrollmentService(hub),
     ],

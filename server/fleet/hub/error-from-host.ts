@@ -11,8 +11,7 @@ import { hostUnreachable } from "../host-errors.ts";
 import type { HostLink } from "../links/host-link.ts";
 
 /** Longest reason and message of a host, in characters: those of all hosts may be in one answer. */
-const reasonMaxLength = 100;
-const messageMaxLength = 4096;
+export const errorTextMax = { reason: 100, message: 4096 } as const;
 
 const effects: readonly string[] = ["none", "possible", "done"] satisfies readonly Effect[];
 
@@ -29,17 +28,17 @@ export function errorFromHost(thrown: unknown, link: Pick<HostLink, "host" | "cl
     const words = thrown instanceof Error ? thrown.message : String(thrown);
     return hostUnreachable(
       link.host,
-      link.closed.aborted ? "its connection broke" : words.slice(0, messageMaxLength),
+      link.closed.aborted ? "its connection broke" : words.slice(0, errorTextMax.message),
     );
   }
   const { retryable, effect, resource, ...metadata } = info.metadata;
   const reason = {
-    id: info.reason.slice(0, reasonMaxLength),
+    id: info.reason.slice(0, errorTextMax.reason),
     code: errorCodeFrom(thrown.code),
     retryable: retryable === "true",
   };
   const [retry] = thrown.findDetails(RetryInfoSchema);
-  return new InfraError(reason, thrown.rawMessage.slice(0, messageMaxLength), {
+  return new InfraError(reason, thrown.rawMessage.slice(0, errorTextMax.message), {
     metadata,
     violations: thrown
       .findDetails(BadRequestSchema)

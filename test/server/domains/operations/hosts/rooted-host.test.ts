@@ -14,11 +14,10 @@ import {
 import { createHostsOfOperations } from "../../../../../server/domains/operations/hosts/find-host-of-operation.ts";
 import { listFleetOperations } from "../../../../../server/domains/operations/hosts/list-fleet-operations.ts";
 import { createLinkServer } from "../../../../../server/fleet/agent/link-server.ts";
-import type { Hub } from "../../../../../server/fleet/hub/hub.ts";
-import type { HostLink } from "../../../../../server/fleet/links/host-link.ts";
 import { anonymous, type Caller } from "../../../../../server/rpc/call/caller.ts";
 import { openStoreWithEvents } from "../../../events/store-with-events.ts";
 import { openLink } from "../../../harness/hosts-under-test.ts";
+import { hubOf } from "../../../harness/hub-of-links.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
 
 const admin: Caller = { ...anonymous, role: "admin", services: undefined, current: () => admin };
@@ -62,40 +61,6 @@ async function openHost(
     },
   });
   return (await openLink(t, name, (connection) => server.serve(connection, "hub"))).link;
-}
-
-function hubOf(links: readonly HostLink[]): Pick<Hub, "name" | "hosts" | "links"> {
-  const hosts = links.map(({ host: name, id }) => ({
-    name,
-    id,
-    labels: {},
-    joinedAtMs: 0,
-    certificateExpiresAtMs: 0,
-    lastSeenAtMs: undefined,
-    report: undefined,
-    revision: 0,
-  }));
-  const unchanged = () => () => {};
-  return {
-    name: "hub-1",
-    hosts: {
-      list: () => hosts,
-      find: (wanted) => hosts.find(({ name }) => name === wanted),
-      has: () => true,
-      refresh: async () => {},
-      onChange: unchanged,
-      close() {},
-    },
-    links: {
-      find: (wanted) => links.find(({ host }) => host === wanted),
-      hosts: () => links.map(({ host }) => host),
-      connected: () => [],
-      onChange: unchanged,
-      add: async () => false,
-      closeRemoved() {},
-      close() {},
-    },
-  };
 }
 
 function callOf(method: keyof typeof OperationService.method) {
