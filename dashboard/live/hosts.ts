@@ -27,9 +27,18 @@ export function followHosts(): () => void {
   const stop = whileVisible((stopSignal) => void follow(stopSignal));
   async function follow(stopSignal: AbortSignal): Promise<void> {
     try {
-      const open = (options: CallOptions) => fleet.watchHosts({}, options);
+      let parts: readonly Host[] = [];
+      const open = (options: CallOptions) => {
+        // A stream that is opened again begins with the whole state.
+        parts = [];
+        return fleet.watchHosts({}, options);
+      };
       for await (const message of gateway.watch(open, { signal: stopSignal })) {
-        hosts.value = { hosts: message.hosts, error: undefined };
+        parts = [...parts, ...message.hosts];
+        if (!message.more) {
+          hosts.value = { hosts: parts, error: undefined };
+          parts = [];
+        }
       }
     } catch (error) {
       if (!stopSignal.aborted) {

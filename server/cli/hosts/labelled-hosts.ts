@@ -1,4 +1,4 @@
-import { FleetService } from "../../../gen/hostplane/v1/fleet_pb.ts";
+import { namesOfHosts } from "../../domains/fleet/names-of-hosts.ts";
 import type { Session } from "../table/session.ts";
 import { UsageError } from "../table/usage-error.ts";
 
@@ -15,11 +15,9 @@ export async function labelledHosts(words: readonly string[], session: Session):
     }
     return [word.slice(0, end), word.slice(end + 1)];
   });
-  const { message } = await session.call(FleetService.method.listHosts, {
-    labels: Object.fromEntries(labels),
-  });
-  if (message.hosts.length === 0) {
+  const names = await namesOfHosts(session, Object.fromEntries(labels));
+  if (names.length === 0) {
     throw new Error(`no host of the fleet has the label ${words.join(" and ")}`);
   }
-  return message.hosts.map(({ name }) => name);
+  return names;
 }

@@ -12,13 +12,13 @@ import { argument, duration, nameOf, option, optionList, word } from "../../cli/
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import { labelsFromWords } from "./labels-from-words.ts";
+import { namesOfHosts } from "./names-of-hosts.ts";
 
 const hosts: Reference = {
   noun: "host",
   fullId: anyName,
   async list(session) {
-    const { message } = await session.call(FleetService.method.listHosts, {});
-    return message.hosts.map(({ name }) => ({ id: name, names: [] }));
+    return (await namesOfHosts(session)).map((name) => ({ id: name, names: [] }));
   },
 };
 

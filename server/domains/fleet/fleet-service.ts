@@ -5,12 +5,14 @@ import type { VisibilityOf } from "../../domain/visibility.ts";
 import { grantedHosts } from "../../fleet/caller/granted-hosts.ts";
 import { hostsWith } from "../../fleet/hub/hosts-with.ts";
 import type { Hub } from "../../fleet/hub/hub.ts";
+import type { HostRecord } from "../../fleet/store/hosts.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
 import { type CallHostsOptions, callHosts } from "./call-hosts.ts";
 import type { FleetChanges } from "./changes/fleet-changes.ts";
 import { hostMessage } from "./host-message.ts";
+import { pageOfHosts, partsOfHosts } from "./host-pages.ts";
 import { fleetServiceReasons } from "./reasons.ts";
 
 /** Creates hostplane.v1.FleetService: the hosts of a hub. */
@@ -20,20 +22,20 @@ export function createFleetService(
   calls: Omit<CallHostsOptions, "hub">,
   visibilityOf: VisibilityOf,
 ): ServiceRegistration {
-  const read = (labels: Readonly<Record<string, string>>, call: Call) => {
-    const { hosts, links, hubs, problems } = hub();
+  /** Returns the hosts that have all of the labels, as far as the caller's grants cover them. */
+  const select = (labels: Readonly<Record<string, string>>, call: Call) =>
+    hostsWith(grantedHosts(hub().hosts, call).list(), labels);
+  const messages = (hosts: readonly HostRecord[], call: Call) => {
     const visibility = visibilityOf(call);
-    return {
-      hosts: hostsWith(grantedHosts(hosts, call).list(), labels).map((record) =>
-        hostMessage(record, { links, hubs, problems }, visibility),
-      ),
-    };
+    return hosts.map((record) => hostMessage(record, hub(), visibility));
   };
+
   return registerService(FleetService, {
-    async listHosts({ labels }, call) {
-      return read(labels, call);
+    async listHosts(request, call) {
+      const { page, nextPageToken } = pageOfHosts(select(request.labels, call), request);
+      return { hosts: messages(page, call), nextPageToken };
     },
-    watchHosts({ labels }, call) {
+    async *watchHosts({ labels }, call) {
       const { hosts, links, hubs, problems } = hub();
       const subscribe = (wake: () => void) => {
         const stops = [hosts, links, hubs, problems].map((source) => source.onChange(wake));
@@ -43,7 +45,12 @@ export function createFleetService(
           }
         };
       };
-      return watchState(subscribe, async () => read(labels, call), call.signal);
+      for await (const state of watchState(subscribe, async () => select(labels, call), call.signal)) {
+        const parts = partsOfHosts(state);
+        for (const [index, part] of parts.entries()) {
+          yield { hosts: messages(part, call), more: index < parts.length - 1 };
+        }
+      }
     },
     callHosts: (request, call) => callHosts({ hub: hub(), ...calls }, request, call),
     ...handlersOf(changes),

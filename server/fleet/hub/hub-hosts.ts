@@ -4,7 +4,7 @@ import type { HostRecord, HostState } from "../store/hosts.ts";
 
 /** The hosts of the fleet, kept in memory as they are in the store. */
 export interface HubHosts {
-  /** By name. */
+  /** By name, in the order of `<`. */
   list(): readonly HostRecord[];
   find(name: string): HostRecord | undefined;
   has(host: CertifiedHost): boolean;
@@ -37,8 +37,10 @@ export async function openHubHosts(
     const ids = states.flatMap((state) => (unchanged(state) === undefined ? state.id : []));
     const changed = ids.length === 0 ? [] : await store.run("fleet.hosts", { ids });
     const changedByName = new Map(changed.map((record) => [record.name, record]));
+    // PostgreSQL may order names by the rules of a language.
+    const ordered = states.toSorted((one, other) => (one.name < other.name ? -1 : 1));
     byName = new Map(
-      states.flatMap((state) => {
+      ordered.flatMap((state) => {
         const { name, lastSeenAtMs } = state;
         // One that was removed since its state was read is in neither.
         const record = unchanged(state) ?? changedByName.get(name);

@@ -1,22 +1,25 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 
-const pageSizeDefault = 100;
-const pageSizeMax = 1000;
+const pageSizeUsual = 100;
+
+/** The largest page of any list. */
+export const pageSizeMax = 1000;
 const textMaxLength = 1024;
 
 /**
  * Parses the field `page_size`: the maximum number of rows of a page.
+ * @param sizeOfZero what 0 stands for
  * @throws InfraError INVALID_FIELD
  */
-export function parsePageSize(pageSize: number): number {
+export function parsePageSize(pageSize: number, sizeOfZero: number = pageSizeUsual): number {
   if (pageSize < 0) {
     throw invalidField(
       "page_size",
-      `expected 0 (the default of ${pageSizeDefault}) to ${pageSizeMax}, got ${pageSize}`,
+      `expected 0 (the default of ${sizeOfZero}) to ${pageSizeMax}, got ${pageSize}`,
     );
   }
-  return pageSize === 0 ? pageSizeDefault : Math.min(pageSize, pageSizeMax);
+  return pageSize === 0 ? sizeOfZero : Math.min(pageSize, pageSizeMax);
 }
 
 /**

@@ -29,7 +29,7 @@ export function hubOf(links: readonly HostLink[]): Pick<Hub, "name" | "hosts" | 
       hosts: () => links.map(({ host }) => host),
       connected: () => [],
       onChange: unchanged,
-      add: async () => false,
+      add: async () => "another agent",
       closeRemoved() {},
       close() {},
     },
