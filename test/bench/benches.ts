@@ -1,6 +1,7 @@
 import type { Bench } from "./bench.ts";
 import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
+import { createEventMerge } from "./fleet/event-merge.ts";
 import { createFleetBenches } from "./fleet/fleet-benches.ts";
 import { createColdStart } from "./footprint/cold-start.ts";
 import { createIdleMemory } from "./footprint/idle-memory.ts";
@@ -30,6 +31,7 @@ export const benches: readonly Bench[] = [
   createFanOut(),
   ...fleetBenches.map(({ bench }) => bench),
   ...createFleetBenches(),
+  createEventMerge(),
   createLibvirtList(),
   createClusterStats(),
   createPodmanList(),
