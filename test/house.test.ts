@@ -266,6 +266,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/domain",
     "server/fleet",
     "server/rpc",
+    "server/store",
   ],
   "server/domains/idempotency": ["adapters/host", "server/rpc", "server/store"],
   "server/domains/operations": [

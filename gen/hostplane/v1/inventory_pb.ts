@@ -306,7 +306,7 @@ export type HostInventory = Message<"hostplane.v1.HostInventory"> & {
 
   /**
    * Until when the resources are known to be those of the host: the current time while the host reports each change. Unset if
-   * the host has reported none since the hub was started.
+   * the hub has none of the host.
    *
    * @generated from field: google.protobuf.Timestamp read_time = 3;
    */

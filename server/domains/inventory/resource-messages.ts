@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HostInventorySchema, ResourceSchema } from "../../../gen/hostplane/v1/inventory_pb.ts";
 import { healthMessages } from "../../domain/health-messages.ts";
-import type { HostInventory } from "./hosts/host-inventories.ts";
+import type { HostInventory } from "./hosts/host-inventory.ts";
 import type { InventoryRow } from "./read-inventory.ts";
 
 export function resourceMessage({

@@ -7,7 +7,7 @@ import { createInventoryService } from "./service.ts";
 
 /** Creates the inventory of this gateway, and of all hosts on a hub. */
 export function serveInventory(context: DomainContext): DomainServices {
-  const { served, fleet, resourceTypes, visibilityOf } = context;
+  const { served, fleet, resourceTypes, visibilityOf, store, log } = context;
   const { hub } = fleet;
   const access = [registerAccess(InventoryService, { listResources: "own", watchResources: "own" })];
   const sources = [...served.values()].flatMap(({ inventory }) => inventory ?? []);
@@ -19,7 +19,9 @@ export function serveInventory(context: DomainContext): DomainServices {
       backends: [],
     };
   }
-  const inventories = createHostInventories(hub);
+  const inventories = createHostInventories(hub, store, (error) =>
+    log.warn("the resources of a host could not be stored or read", error),
+  );
   const ofHosts = createFleetInventory(hub, inventories, resourceTypes);
   return {
     registrations: [createInventoryService(sources, resourceTypes, ofHosts, visibilityOf)],

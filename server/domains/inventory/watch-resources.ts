@@ -6,7 +6,7 @@ import { type InventorySource, subscribeToAll } from "../../domain/inventory-sou
 import { batchesBySize } from "../../rpc/listing/batches-by-size.ts";
 import { pageMaxBytes } from "../../rpc/listing/read-page.ts";
 import { watchState } from "../../rpc/streams/watch-state.ts";
-import type { HostInventory } from "./hosts/host-inventories.ts";
+import type { HostInventory } from "./hosts/host-inventory.ts";
 import type { InventoryPart, InventoryProblem, InventoryRow } from "./read-inventory.ts";
 import { hostInventoryMessage, resourceMessage } from "./resource-messages.ts";
 import { sizeOfRow } from "./resource-page.ts";

@@ -60,7 +60,30 @@ export const observedStateTransactions = {
   },
 };
 
-async function readObserved({ db }: TransactionContext, source: string): Promise<ObservedState | undefined> {
+/** Stores a state in place of any other, for a source that publishes no events. */
+export async function putObserved(
+  { db, nowMs }: TransactionContext,
+  source: string,
+  state: unknown,
+): Promise<void> {
+  const row = { version: 1, state_json: JSON.stringify(state), observed_at: nowMs };
+  await db
+    .insertInto("observed_states")
+    .values({ source, ...row })
+    .onConflict((conflict) => conflict.column("source").doUpdateSet(row))
+    .execute();
+}
+
+/** Deletes the state of a source. */
+export async function forgetObserved({ db }: TransactionContext, source: string): Promise<void> {
+  await db.deleteFrom("observed_states").where("source", "=", source).execute();
+}
+
+/** Returns the state of a source; undefined when there is none. */
+export async function readObserved(
+  { db }: TransactionContext,
+  source: string,
+): Promise<ObservedState | undefined> {
   const row = await db
     .selectFrom("observed_states")
     .selectAll()

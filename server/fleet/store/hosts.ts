@@ -3,6 +3,7 @@ import { appendEvents } from "../../events/store/events.ts";
 import type { Schema } from "../../store/schema.ts";
 import type { DryRun, TransactionContext } from "../../store/transaction.ts";
 import { fleetEvent } from "./fleet-event.ts";
+import { forgetInventory } from "./inventories.ts";
 import type { FleetHostsTable } from "./tables.ts";
 
 /** A host of the fleet, as stored. */
@@ -83,6 +84,7 @@ export const hostTransactions = {
     if (row !== undefined && dryRun !== true) {
       await db.deleteFrom("fleet_hosts").where("name", "=", name).execute();
       await db.deleteFrom("fleet_followed_hosts").where("host_id", "=", row.id).execute();
+      await forgetInventory(context, row.id);
       await appendEvents(context, [fleetEvent("removed", name)]);
       notify("fleet");
     }

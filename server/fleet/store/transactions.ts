@@ -2,6 +2,7 @@ import { authorityTransactions } from "./authority.ts";
 import { followedHostTransactions } from "./followed-hosts.ts";
 import { hostTransactions } from "./hosts.ts";
 import { hubTransactions } from "./hubs.ts";
+import { inventoryTransactions } from "./inventories.ts";
 import { membershipTransactions } from "./membership.ts";
 import { tokenTransactions } from "./tokens.ts";
 
@@ -11,6 +12,7 @@ export const fleetTransactions = {
   ...followedHostTransactions,
   ...hostTransactions,
   ...hubTransactions,
+  ...inventoryTransactions,
   ...membershipTransactions,
   ...tokenTransactions,
 };

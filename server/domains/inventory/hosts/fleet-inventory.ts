@@ -7,7 +7,8 @@ import { type HostFilter, selectHosts } from "../../../fleet/hub/select-hosts.ts
 import type { Call } from "../../../rpc/call/call.ts";
 import type { InventoryPart, InventoryRow } from "../read-inventory.ts";
 import { withoutDetails } from "../visible-part.ts";
-import type { HostInventories, HostInventory } from "./host-inventories.ts";
+import type { HostInventories } from "./host-inventories.ts";
+import type { HostInventory } from "./host-inventory.ts";
 
 /** The hosts that a filter selects. */
 export interface SelectedInventories {

@@ -1,5 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import {
   ResourceHealth as HealthMessage,
   type Resource as ResourceMessage,
@@ -7,6 +8,7 @@ import {
 } from "../../../../gen/hostplane/v1/inventory_pb.ts";
 import type { Figure, ResourceHealth } from "../../../domain/inventory-source.ts";
 import type { InventoryRow } from "../read-inventory.ts";
+import { inventoryReasons } from "../reasons.ts";
 
 /** Numbers of rows and of their bytes, encoded as protobuf. */
 export interface RowsSize {
@@ -19,10 +21,18 @@ export const hostRowsMax: RowsSize = { rows: 5_000, bytes: 4 << 20 };
 export const allRowsMax: RowsSize = { rows: 100_000, bytes: 64 << 20 };
 
 /** Largest row, in bytes: a message with several of them must stay below the limit of every client. */
-export const rowMaxBytes = 64 << 10;
+const rowMaxBytes = 64 << 10;
 
 /** Longest text by which rows are sorted, in characters: page tokens contain it. */
 const sortKeyMaxLength = 1024;
+
+/** Returns HOST_INVENTORY_TOO_LARGE. */
+export function incompleteRows(host: string): InfraError {
+  const ofHost = `${hostRowsMax.rows} and ${hostRowsMax.bytes >> 20} MiB of a host`;
+  const ofAll = `${allRowsMax.rows} and ${allRowsMax.bytes >> 20} MiB of all hosts`;
+  const message = `host ${host} has more or larger resources than a hub keeps (${ofHost}, ${ofAll}, ${rowMaxBytes >> 10} KiB each), so some are missing`;
+  return new InfraError(inventoryReasons.HOST_INVENTORY_TOO_LARGE, message);
+}
 
 /** Counts the rows of all hosts. */
 export interface RowsBudget {

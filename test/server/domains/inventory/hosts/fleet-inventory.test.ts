@@ -12,6 +12,7 @@ import { LVService } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import {
   joinFleet,
   type MemberUnderTest,
+  memberDirectory,
   startHubUnderTest,
   startMemberUnderTest,
 } from "../../../fleet/fleet-under-test.ts";
@@ -143,4 +144,30 @@ test("a watch on a hub follows the hosts that its filter selects", async (t) => 
   t.match(last.removedHosts, ["node-1"]);
   t.equal(last.removedOnHosts.length, first.changed.length);
   leaving.abort();
+});
+
+test("a hub that is started again has the last resources of a silent host, with their age", async (t) => {
+  const data = await memberDirectory(t);
+  const hub = await startHubUnderTest(t, { data });
+  const [silent, live] = await Promise.all([startMemberUnderTest(t, {}), startMemberUnderTest(t, {})]);
+  await joinFleet(hub, silent, "node-1");
+  await joinFleet(hub, live, "node-2");
+  const before = await listOnce(hub, 2);
+  await silent.gateway.close();
+  await until(async () => (await inventoryOf(hub).listResources({})).hosts[0]?.connected === false);
+  const lost = await inventoryOf(hub).listResources({});
+  await live.gateway.close();
+  await hub.gateway.close();
+
+  const again = await startHubUnderTest(t, { data });
+  const listed = () => inventoryOf(again).listResources({ pageSize: 1000 });
+  await until(async () => (await listed()).hosts.every(({ readTime }) => readTime !== undefined));
+  const { resources, hosts } = await listed();
+  t.match(hosts, [
+    { host: "node-1", connected: false, reason: "HOST_UNREACHABLE" },
+    { host: "node-2", connected: false, reason: "HOST_UNREACHABLE" },
+  ]);
+  t.same(hosts[0]?.readTime, lost.hosts[0]?.readTime, "since when it is silent");
+  const ofHosts = (all: readonly Resource[]) => all.filter(({ host }) => host !== "");
+  t.same(ofHosts(resources), ofHosts(before.resources));
 });
