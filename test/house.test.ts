@@ -320,7 +320,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
-  "server/domains/streams": ["adapters/host", "gen", "server/domain", "server/rpc"],
+  "server/domains/streams": ["adapters/host", "gen", "server/domain", "server/fleet", "server/rpc"],
   "server/domains/system": [
     "server/cli/table",
     "adapters/host",

@@ -1,5 +1,6 @@
 import { StreamService } from "../../../gen/hostplane/v1/stream_pb.ts";
 import { defineGatewayDomain } from "../../domain/define-domain.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
 import { registerAccess } from "../../rpc/access/method-access.ts";
 import { streamReasons } from "./reasons.ts";
 
@@ -14,13 +15,13 @@ export const streamsDomain = defineGatewayDomain({
       service: StreamService,
       rules: { CarryStreams: { ofEveryService: true }, OpenStream: own, CloseStream: own },
       reasons: {
-        OpenStream: [streamReasons.CARRIER_NOT_FOUND],
+        OpenStream: [streamReasons.CARRIER_NOT_FOUND, fleetReasons.HOST_REQUIRED],
         CloseStream: [streamReasons.CARRIER_NOT_FOUND],
       },
     },
   ],
   reasons: { tables: [streamReasons] },
-  async serve({ routeOf, log }) {
+  async serve({ routeOf, fleet, log }) {
     const { createStreamService } = await import("./service.ts");
     const access = registerAccess(StreamService, {
       carryStreams: "own",
@@ -28,7 +29,7 @@ export const streamsDomain = defineGatewayDomain({
       closeStream: "own",
     });
     return {
-      registrations: [createStreamService({ routeOf, log })],
+      registrations: [createStreamService({ routeOf, isHub: fleet.hosts !== undefined, log })],
       planners: [],
       access: [access],
       backends: [],

@@ -1,5 +1,6 @@
-import { invalidField } from "../../../adapters/host/infra-error.ts";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { type OpenStreamRequest, StreamService } from "../../../gen/hostplane/v1/stream_pb.ts";
+import { fleetReasons } from "../../fleet/reasons.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { callerLeft } from "../../rpc/call/caller-left.ts";
 import type { Route } from "../../rpc/call/router.ts";
@@ -14,6 +15,8 @@ import { createOpenCarriers } from "./open-carriers.ts";
 export interface StreamServiceOptions {
   /** Returns the route of a method, by its full name. */
   readonly routeOf: (methodPath: string) => Route | undefined;
+  /** Whether the gateway is a hub, which has no carriers for streams of its hosts. Default: false. */
+  readonly isHub?: boolean;
   /** Silence after which a carrier has a heartbeat. Default: 5 s, as documented. */
   readonly heartbeatMs?: number;
   readonly log: { warn(message: string, cause?: unknown): void };
@@ -24,6 +27,7 @@ const contentTypes: readonly string[] = ["application/connect+proto", "applicati
 /** Creates hostplane.v1.StreamService: carriers, and the calls whose answers they carry. */
 export function createStreamService({
   routeOf,
+  isHub = false,
   heartbeatMs = 5_000,
   log,
 }: StreamServiceOptions): ServiceRegistration {
@@ -36,7 +40,7 @@ export function createStreamService({
     return handle;
   }
 
-  /** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER */
+  /** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER, HOST_REQUIRED */
   function parseRoute({ method: path, contentType }: OpenStreamRequest, { peer }: Call): Route {
     const route = routeOf(path);
     if (route === undefined || route.method.methodKind !== "server_streaming" || route.rule.mutation) {
@@ -45,6 +49,10 @@ export function createStreamService({
     }
     if (route.method.parent === StreamService) {
       throw invalidField("method", "a carrier cannot carry another one");
+    }
+    if (isHub && route.rule.hostBound) {
+      const message = `${route.method.parent.typeName} belongs to the hosts; name one in CarryStreams, and in each OpenStream on its carrier`;
+      throw new InfraError(fleetReasons.HOST_REQUIRED, message);
     }
     if (!contentTypes.includes(contentType)) {
       throw invalidField("content_type", `expected ${contentTypes.join(" or ")}`);
