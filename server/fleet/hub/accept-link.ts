@@ -106,7 +106,12 @@ export function hostOfCertificate(
   return name === undefined || id === undefined ? undefined : { name, id };
 }
 
+/** How long an agent may take to read why it was refused. Nothing else would end a connection that it keeps open. */
+const lingerMs = 1000;
+
 function refuse(connection: TLSSocket, why: string, status = 403): void {
+  const timer = setTimeout(() => connection.destroy(), lingerMs).unref();
+  connection.once("close", () => clearTimeout(timer));
   const text = `${why}\n`;
   connection.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

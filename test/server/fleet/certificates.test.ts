@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectTcp } from "node:net";
 import { mock } from "node:test";
-import { createServer } from "node:tls";
+import { connect as connectTls, createServer } from "node:tls";
 import { type Test, test } from "tap";
-import { type AgentIdentity, connectToHub } from "../../../server/fleet/agent/connect-to-hub.ts";
+import { type AgentIdentity, connectToHub, hostAndPort } from "../../../server/fleet/agent/connect-to-hub.ts";
 import { enroll } from "../../../server/fleet/agent/enroll.ts";
 import {
   type CertifiedKey,
@@ -23,6 +23,7 @@ import { createHostProblems } from "../../../server/fleet/hub/host-problems.ts";
 import { rootFingerprintOf } from "../../../server/fleet/join-token.ts";
 import { configSchema } from "../../../server/gateway/config/schema.ts";
 import { createUnknownCallers } from "../../../server/rpc/listener/unknown-callers/unknown-callers.ts";
+import { until } from "../harness/until.ts";
 
 const dayMs = 86_400_000;
 const node1 = { name: "node-1", id: randomUUID() };
@@ -47,6 +48,34 @@ test("a hub says why it refuses the certificate of an agent", async (t) => {
   }
   const own = { ...(await certify(authority)), hubAuthorityPem };
   await t.resolves(connect(t, address, own));
+});
+
+test("a connection that a hub has refused is closed, although the agent keeps it open", async (t) => {
+  const authority = await createFleetAuthority();
+  const { address } = await startListener(t, authority, await issueHubCertificate(authority));
+  const { certificatePem: cert, privateKeyPem: key } = await certify(authority);
+  const socket = connectTls({
+    socket: connectTcp({ ...hostAndPort(address), allowHalfOpen: true }),
+    cert,
+    key,
+    rejectUnauthorized: false,
+  });
+  t.teardown(() => socket.destroy());
+  let answer = "";
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  socket.write(
+    "GET /fleet/link HTTP/1.1\r\nconnection: Upgrade\r\nupgrade: hostplane-link/1\r\nhostplane-version: 9.9.9\r\n\r\n",
+  );
+  await until(() => /may differ by one minor version/.test(answer));
+  // A closed connection rejects what is sent.
+  await until(() => {
+    socket.write("x");
+    return socket.destroyed;
+  });
+  t.pass("it takes no resources of the hub");
 });
 
 test("an agent says why it refuses the certificate of a hub", async (t) => {
