@@ -29,12 +29,18 @@ import { errorOfHead, isReported, noteReported } from "./reported-outcome.ts";
 import { clientDeadlineOf, requestHeadersOf } from "./request-headers.ts";
 import { sendRequest } from "./send-request.ts";
 import type { Target } from "./targets.ts";
+import type { AccessWatch } from "./watch-access.ts";
 import type { WireForm } from "./wire-form.ts";
 
 export interface ForwardOptions {
   readonly interceptorsFor: ForwardedInterceptorsFor;
   readonly limits: CallLimits;
   readonly hub: HubOfCaller;
+}
+
+/** The options, and what all forwarded calls share. */
+export interface ForwardParts extends ForwardOptions {
+  readonly accessWatch: AccessWatch;
 }
 
 /** A call to forward, as it has arrived. */
@@ -57,7 +63,7 @@ export interface ArrivedCall {
  * handler. Resolves when the answer is handed over or the client has left.
  * @throws only if writing itself fails
  */
-export async function forwardCall(arrived: ArrivedCall, options: ForwardOptions): Promise<void> {
+export async function forwardCall(arrived: ArrivedCall, options: ForwardParts): Promise<void> {
   const { target, wire, request, response, facts, headers } = arrived;
   const { method, rule, isInContract } = target;
   const deadline = clientDeadlineOf(request, wire.protocol);
@@ -65,7 +71,7 @@ export async function forwardCall(arrived: ArrivedCall, options: ForwardOptions)
   const call = new RoutedCall(exchange, rule, options.limits);
   call.open();
   response.once("close", () => call.end(callerLeft));
-  const passage = createPassage(arrived, call, options.hub);
+  const passage = createPassage(arrived, call, options);
   const isUnary = method.methodKind === "unary";
   try {
     const interceptors = options.interceptorsFor(method, rule, isInContract);
@@ -139,7 +145,7 @@ interface Passage {
   close(): void;
 }
 
-function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: HubOfCaller): Passage {
+function createPassage(arrived: ArrivedCall, call: RoutedCall, { hub, accessWatch }: ForwardParts): Passage {
   const { wire, request, response, headers } = arrived;
   let begun: ReturnType<typeof begin> | undefined;
   let answer: HostAnswer | undefined;
@@ -162,7 +168,8 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: HubOfCaller)
     const broken = (hasHead: boolean) =>
       link.closed.aborted ? infraErrorFrom(link.closed.reason) : answerBroken(host, stream.rstCode, hasHead);
     const hostStream = watchHostStream(stream, broken);
-    return { host, hostStream, stopSending: sendRequest(request, stream, call) };
+    const stopWatching = call.method.methodKind === "unary" ? () => {} : accessWatch.add(call, host);
+    return { host, hostStream, stopSending: sendRequest(request, stream, call), stopWatching };
   }
 
   async function pass(): Promise<void> {
@@ -203,6 +210,7 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, hub: HubOfCaller)
     },
     close() {
       begun?.stopSending();
+      begun?.stopWatching();
       if (begun?.hostStream.stream.closed === false) {
         begun.hostStream.stream.close(constants.NGHTTP2_CANCEL);
       }

@@ -20,6 +20,7 @@ import { type ForwardOptions, forwardCall } from "./forward-call.ts";
 import { type HostAddress, parseHostAddress } from "./host-address.ts";
 import { refuseUnservable, sendText } from "./refuse-forwarded.ts";
 import { createFindTarget, type Target, type TargetsOptions, unknownTargetOf } from "./targets.ts";
+import { createAccessWatch } from "./watch-access.ts";
 
 export interface ForwarderOptions extends TargetsOptions, ForwardOptions {
   readonly hosts: FleetHosts;
@@ -40,6 +41,7 @@ export interface Forwarder {
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { hosts, log } = options;
+  const parts = { ...options, accessWatch: createAccessWatch(options.hub) };
   const findTarget = createFindTarget(options);
   const findHostBound = createFindTarget({
     routes: options.routes.filter(({ rule }) => rule.hostBound),
@@ -73,7 +75,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         const fleetHost = host ?? attempted(() => findAmong(hosts));
         return forwardCall(
           { target, wire, url, link, request, response, facts: { ...facts, fleetHost }, headers },
-          options,
+          parts,
         );
       });
       serving.catch((err) => log.error({ err }, "a refusal could not be written"));

@@ -1,0 +1,42 @@
+import { createClient } from "@connectrpc/connect";
+import { test } from "tap";
+import { EventService } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { grantsOf } from "../../access/grants/grants-under-test.ts";
+import { rpcErrorOf } from "../../harness/rpc-error.ts";
+import { startFleetUnderTest } from "./fleet-under-test.ts";
+
+const resources = ["volumeGroups/sandbox-vg"];
+
+async function readAll(messages: AsyncIterator<unknown>): Promise<void> {
+  while ((await messages.next()).done !== true) {}
+}
+
+test("a forwarded stream ends when its host loses the label with which a grant names it", async (t) => {
+  const { hub, hosts } = await startFleetUnderTest(t);
+  const { link, domains } = hosts.find("node-1") ?? {};
+  const setLabel = (use: string) => hosts.set("node-1", link, domains, { use });
+  setLabel("test");
+  const { admin, userWith } = await grantsOf(t, hub.url);
+  const subscribe = async (name: string, value: string) => {
+    const hostLabels = [{ name: "use", value }];
+    const user = await userWith(name, [{ role: "ROLE_OPERATOR", hostLabels, resources }]);
+    const messages = createClient(EventService, user.transport()).subscribe(
+      {},
+      { headers: { "hostplane-host": "node-1" } },
+    );
+    const iterator = messages[Symbol.asyncIterator]();
+    t.match(await iterator.next(), { value: { message: { case: "snapshot" } } }, name);
+    return iterator;
+  };
+  const ended = await subscribe("of-tests", "test");
+  const kept = await subscribe("of-any-use", "");
+  setLabel("production");
+  t.match(await rpcErrorOf(readAll(ended)), { code: "ABORTED", reason: "ACCESS_CHANGED" });
+  const created = await admin.call("hosts/node-1/proto.LVService/CreateLV", { name: "new", sizeGb: "1" });
+  t.equal(created.status, 200);
+  t.match(
+    await kept.next(),
+    { value: { message: { value: { resource: /volumes\/new$/ } } } },
+    "the grants of others do not matter",
+  );
+});
