@@ -169,7 +169,8 @@ function createPassage(arrived: ArrivedCall, call: RoutedCall, { hub, accessWatc
       link.closed.aborted ? infraErrorFrom(link.closed.reason) : answerBroken(host, stream.rstCode, hasHead);
     const hostStream = watchHostStream(stream, broken);
     const stopWatching = call.method.methodKind === "unary" ? () => {} : accessWatch.add(call, host);
-    return { host, hostStream, stopSending: sendRequest(request, stream, call), stopWatching };
+    const stopSending = sendRequest(request, stream, call, accessWatch.check(call, host));
+    return { host, hostStream, stopSending, stopWatching };
   }
 
   async function pass(): Promise<void> {

@@ -7,12 +7,22 @@ import { infraErrorFrom } from "../../rpc/errors/connect-error.ts";
 import type { HttpRequest } from "../../rpc/protocols/http/http-exchange.ts";
 import { createEnvelopeTracker } from "./envelope-tracker.ts";
 
+/** How long the caller's access is not checked again. */
+const recheckMs = 1000;
+
 /**
  * Passes the body of a request to a host, at the pace of the host. A request with one message has a time limit; each message of a
  * stream of requests counts as a call.
+ * @param assertAccess throws when the caller's access has changed. Over gRPC a call begins with its headers, and the rest may arrive
+ * a minute later
  * @returns a function that stops passing
  */
-export function sendRequest(request: HttpRequest, stream: ClientHttp2Stream, call: RoutedCall): () => void {
+export function sendRequest(
+  request: HttpRequest,
+  stream: ClientHttp2Stream,
+  call: RoutedCall,
+  assertAccess: () => void,
+): () => void {
   if (stream.writableEnded) {
     // The HTTP method has no body.
     return () => {};
@@ -27,22 +37,38 @@ export function sendRequest(request: HttpRequest, stream: ClientHttp2Stream, cal
   const timer = isSingle ? setTimeout(() => call.end(deadlinePassed()), requestTimeoutMs).unref() : undefined;
   request.usage?.awaitBody(isSingle);
 
-  const onData = (chunk: Buffer) => {
-    chargeLoopTime(call);
+  let checkedAtMs = performance.now();
+
+  /** Does what must precede the next part of the request. Returns whether it may pass. */
+  function admits(chunk: Buffer | undefined): boolean {
     try {
-      messages?.push(chunk);
+      const nowMs = performance.now();
+      if (nowMs - checkedAtMs > recheckMs) {
+        checkedAtMs = nowMs;
+        assertAccess();
+      }
+      if (chunk !== undefined) {
+        messages?.push(chunk);
+      }
+      return true;
     } catch (error) {
       stop();
       call.end(infraErrorFrom(error));
-      return;
+      return false;
     }
-    if (!stream.write(chunk)) {
+  }
+
+  const onData = (chunk: Buffer) => {
+    chargeLoopTime(call);
+    if (admits(chunk) && !stream.write(chunk)) {
       request.pause();
     }
   };
   const onEnd = () => {
-    stop();
-    stream.end();
+    if (admits(undefined)) {
+      stop();
+      stream.end();
+    }
   };
   const onDrain = () => request.resume();
 
