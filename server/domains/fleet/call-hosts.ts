@@ -46,7 +46,7 @@ export async function* callHosts(
   request: CallHostsRequest,
   call: Call,
 ): AsyncGenerator<Answer, void> {
-  assertCallable(request.method, call, routeOf);
+  const assertStillAllowed = assertCallable(request.method, call, routeOf);
   const waiting = [...selectHosts(grantedHosts(hub.hosts, call), request)];
   // JSON has bytes in base64. One answer that no message can hold would end the answers of all hosts.
   const answerMaxBytes = Math.floor(((maxMessageBytes - messageBytes) * 3) / 4);
@@ -56,6 +56,7 @@ export async function* callHosts(
   while (waiting.length > 0 || running.size > 0) {
     for (let host = waiting[0]; host !== undefined && running.size < maxConcurrent; host = waiting[0]) {
       waiting.shift();
+      assertStillAllowed();
       running.set(host, answerOf(hub, host, call, hostCall));
     }
     const answer = await Promise.race(running.values());
@@ -65,8 +66,11 @@ export async function* callHosts(
   }
 }
 
-/** @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER, and those of `assertAllowed` */
-function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): void {
+/**
+ * @returns a function that checks the caller's access again: many hosts take a while
+ * @throws InfraError INVALID_FIELD, SERVICE_NOT_ON_LISTENER, and those of `assertAllowed`
+ */
+function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): () => void {
   const route = routeOf(methodPath);
   if (route === undefined || route.method.methodKind !== "unary") {
     throw invalidField(
@@ -83,6 +87,7 @@ function assertCallable(methodPath: string, call: Call, routeOf: RouteOf): void 
     throw refusal;
   }
   assertAllowed(call.caller, method, rule);
+  return () => assertAllowed(call.caller.current(), method, rule);
 }
 
 /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */

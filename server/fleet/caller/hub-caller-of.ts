@@ -14,7 +14,7 @@ export interface HubOfCaller {
 }
 
 /**
- * Describes the caller of a call to an agent. Undefined for a caller without a login: a host serves such a caller only the methods
+ * Describes the caller of a call to an agent, as of now. Undefined for a caller without a login: a host serves such a caller only the methods
  * that need none.
  * @throws InfraError NOT_GRANTED when no grant covers the host; UNAUTHENTICATED reasons once the caller's credential is no longer accepted
  */
@@ -23,12 +23,13 @@ export function hubCallerOf(
   { name: hub, hosts }: HubOfCaller,
   host: string,
 ): HubCaller | undefined {
-  const { caller, peer, requestId } = call;
+  const { peer, requestId } = call;
+  const caller = call.caller.current();
   if (caller.role === undefined) {
     return undefined;
   }
   const services = callableServices(call);
-  const { grants } = caller.current();
+  const { grants } = caller;
   const granted = grants?.onHost({ name: host, labels: hosts.find(host)?.labels ?? {} });
   if (granted?.length === 0) {
     throw new InfraError(rpcReasons.NOT_GRANTED, `no grant of ${caller.actor} covers the host ${host}`);

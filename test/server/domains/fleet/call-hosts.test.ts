@@ -6,7 +6,7 @@ import {
   type CallHostsResponse,
   FleetService,
 } from "../../../../gen/hostplane/v1/fleet_pb.ts";
-import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
+import { LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { callHosts } from "../../../../server/domains/fleet/call-hosts.ts";
 import { createLinkServer } from "../../../../server/fleet/agent/link-server.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
@@ -16,6 +16,7 @@ import { startAppUnderTest } from "../../harness/app-under-test.ts";
 import { openLink } from "../../harness/hosts-under-test.ts";
 import { hubOf } from "../../harness/hub-of-links.ts";
 import { protocols } from "../../harness/protocols.ts";
+import { createCall } from "../../rpc/call/call-under-test.ts";
 
 const admin: Caller = { ...anonymous, role: "admin", services: undefined, current: () => admin };
 const maxMessageBytes = 4 * 1024 * 1024;
@@ -72,4 +73,22 @@ test("an answer that no message can hold is an error of its host only", async (t
     t.match(answers.get("node-4"), { case: "body" }, protocol.name);
     t.match(answers.get("node-5"), { case: "body" }, protocol.name);
   }
+});
+
+test("a caller that loses its role during a call on many hosts calls no further ones", async (t) => {
+  const hub = hubOf([await openHost(t, "node-1", 200, "{}"), await openHost(t, "node-2", 200, "{}")]);
+  const method = LVService.method.createLV;
+  const routeOf = () => ({ method, rule: methodRuleOf(method) });
+  const call = createCall({ method: FleetService.method.callHosts });
+  let role: Caller["role"] = "operator";
+  call.identify({ ...admin, role, current: () => ({ ...admin, role }) });
+  const request = create(CallHostsRequestSchema, {
+    method: "proto.LVService/CreateLV",
+    hosts: ["node-1", "node-2"],
+    maxConcurrent: 1,
+  });
+  const answers = callHosts({ hub, routeOf, maxMessageBytes }, request, call);
+  t.match(await answers.next(), { value: { host: "node-1", outcome: { case: "body" } } });
+  role = "viewer";
+  await t.rejects(answers.next(), { message: /needs the role operator/ });
 });
