@@ -154,6 +154,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/lvm/reasons.ts": ["adapters/host"],
   "server/observability": ["adapters/host", "server/domain", "server/operations", "server/rpc"],
   "server/crypto": [],
+  "server/master-key": ["adapters/host", "server/crypto", "server/store"],
   "server/domain": [
     "adapters/host",
     "adapters/sandbox",
@@ -365,7 +366,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/sandbox": ["adapters/sandbox", "gen", "server/domain"],
   "server/store": ["adapters/host"],
   "server/store/reasons.ts": ["adapters/host"],
-  "server/web": ["client/services.ts", "server/domain", "server/rpc", "server/store/reasons.ts"],
+  "server/web": [
+    "adapters/host",
+    "client/services.ts",
+    "server/domain",
+    "server/master-key",
+    "server/rpc",
+    "server/store/reasons.ts",
+  ],
 };
 
 /** No protocol imports another one, except that a request for server-sent events is read like one of REST. */

@@ -151,7 +151,9 @@ function addServing(program: Command, version: string, output: Output, onExit: O
 }
 
 function addStore(program: Command, version: string, output: Output, onExit: OnExit): void {
-  const store = program.command("store").description("back up or move users, tokens and the audit log");
+  const store = program
+    .command("store")
+    .description("back up or move users, tokens and the audit log, and change their master key");
   withTargetFlags(store.command("backup"))
     .description("write a consistent copy of the store while the gateway keeps running")
     .argument("<file>", "must not exist")
@@ -159,6 +161,16 @@ function addStore(program: Command, version: string, output: Output, onExit: OnE
       const { backupStore } = await import("./store/store.ts");
       onExit(await backupStore(file, options, { output, version }));
     });
+  withTargetFlags(store.command("change-key"))
+    .description("change the master key to the last one of the key file, while the gateway keeps running")
+    .action(async (options) =>
+      onExit(await (await import("./store/store-key.ts")).changeKey(options, { output, version })),
+    );
+  withTargetFlags(store.command("key-status"))
+    .description("show which master key is in use, and which replaced ones are still needed")
+    .action(async (options) =>
+      onExit(await (await import("./store/store-key.ts")).printKeyStatus(options, { output, version })),
+    );
   withConfigFlags(store.command("copy"))
     .description(
       "copy the SQLite store of a stopped gateway to the empty PostgreSQL database that `store` names",

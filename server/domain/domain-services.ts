@@ -89,11 +89,11 @@ export interface GatewayParts {
   readonly measures: GatewayMeasures;
   readonly auth: Pick<DomainServices, "registrations" | "planners" | "access">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
-  /** `createSeal(masterKey, "repository-key")`. */
+  /** `createSeal(masterKeys, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
-  /** `createSeal(masterKey, "cluster")`. */
+  /** `createSeal(masterKeys, "cluster")`. */
   readonly clusterSeal: Seal;
-  /** `createSeal(masterKey, "plans")`. */
+  /** `createSeal(masterKeys, "plans")`. */
   readonly planSeal: Seal;
   /** Key of the digests of saved plans. */
   readonly planDigestKey: Uint8Array;

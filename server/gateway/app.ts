@@ -44,6 +44,7 @@ import { type ProviderLogoutOptions, providerLogout } from "../web/provider-logo
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
+import { type StoreKeyOptions, storeKey } from "../web/store-key.ts";
 import { accelerators } from "./accelerators.ts";
 import { documentedReasons } from "./method-reasons.ts";
 import { methodRuleOf } from "./method-rules.ts";
@@ -73,6 +74,8 @@ export interface AppOptions {
   ) => Promise<InfraError | undefined>;
   /** Writes a copy of the store, for callers on the admin socket. */
   readonly backupStore: (file: string) => Promise<StoreBackup>;
+  /** Changes the master key, for callers on the admin socket. */
+  readonly keyChanges: StoreKeyOptions["keyChanges"];
   /** As LoginLinkOptions.redeem; absent: there are no links that log in. */
   readonly redeemLoginLink?: LoginLinkOptions["redeem"] | undefined;
   /** Ends the sessions that an identity provider's logout token names; absent: there are no providers. */
@@ -184,6 +187,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     mayRead: (request) => options.mayReadMetrics(request, listenerOf(request)),
   });
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
+  await app.register(storeKey, { listenerOf, keyChanges: options.keyChanges });
   await registerLoginPages(app, options, listenerOf);
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));

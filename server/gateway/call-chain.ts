@@ -51,7 +51,7 @@ export interface CallChain {
 }
 
 export function createCallChain(options: CallChainOptions): CallChain {
-  const { store, masterKey } = options.data;
+  const { store, masterKeys, digestKeys } = options.data;
   const { logger, instance } = options;
   const onFailed = (what: string, err: unknown) => {
     // An unreachable store is logged once a minute elsewhere; this would log it for each call.
@@ -64,8 +64,8 @@ export function createCallChain(options: CallChainOptions): CallChain {
   );
   const kept = createKeptResults({
     store,
-    seal: createSeal(masterKey, "idempotency"),
-    hashKey: masterKey.deriveKey("idempotency-hash").export(),
+    seal: createSeal(masterKeys, "idempotency"),
+    hashKey: digestKeys.idempotency,
     instanceId: instance.instanceId,
     onFailed,
   });

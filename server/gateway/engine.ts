@@ -65,7 +65,7 @@ export async function openEngine(
   const operations = createOperations({
     store: data.store,
     instance,
-    seal: createSeal(data.masterKey, "operations"),
+    seal: createSeal(data.masterKeys, "operations"),
     limits: { ...config.operations, keepMs: config.operations.keepDays * dayMs },
     log,
     settleLeftTools: (signal) =>

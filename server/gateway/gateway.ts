@@ -65,8 +65,7 @@ export async function openGateway(
   // Every open call listens to it.
   setMaxListeners(0, shutdown.signal);
   const preparing = prepareAdmin(options);
-  // Gateways that share a store share its key.
-  setToolOwner(data.masterKey.fingerprint);
+  setToolOwner(data.keyChanges.storeId);
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
   const systems = await options.createSystems();
@@ -114,6 +113,7 @@ export async function openGateway(
   // Done last: a start that fails must not leave a password behind that the next start would not report.
   const firstAdmin = await preparing.then((prepared) => prepared?.make());
   open.open();
+  data.keyChanges.begin();
   await beginWorldActivity(options, open, engine.log, opened);
   const isSandboxAdmin = async () =>
     isSandbox && (await auth.users.list()).some(({ name }) => name === firstAdminName);
@@ -139,7 +139,7 @@ function openAuth(
 ): ReturnType<typeof createAuth> {
   return createAuth({
     store: data.store,
-    masterKey: data.masterKey,
+    masterKeys: data.masterKeys,
     config: config.auth,
     serviceNames: knownServices,
     methods: knownMethods(),

@@ -65,9 +65,11 @@ export async function openApp(
     redeemLoginLink: isSandbox ? redeemLoginLink(loginLinks) : undefined,
     logOutByProvider: config.auth.providers.length > 0 ? auth.logOutByProvider : undefined,
     backupStore: async (file) => {
-      const { sizeBytes, keyCheck } = await data.store.backup(file);
-      return { sizeBytes, masterKey: `${data.masterKey.source} (fingerprint ${keyCheck})` };
+      const { sizeBytes, keyChecks } = await data.store.backup(file);
+      const words = keyChecks.length === 1 ? "fingerprint" : "fingerprints";
+      return { sizeBytes, masterKey: `${data.masterKeys.source} (${words} ${keyChecks.join(", ")})` };
     },
+    keyChanges: data.keyChanges,
     logger,
     corsOrigins: config.cors.origins,
     maxMessageBytes: config.limits.maxMessageBytes,

@@ -1,8 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
+import { parseStoreAddress } from "../config/store-address.ts";
+import { defaultKeyFile } from "../crypto/key-file.ts";
+import { loadMasterKeys, type MasterKeys } from "../crypto/master-keys.ts";
+import { openDigestKey } from "../master-key/digest-key.ts";
+import { type KeyChanges, type KeyChangesOptions, openKeyChanges } from "../master-key/key-changes.ts";
 import { describeDisk, readDiskSpace } from "../store/disk-space.ts";
 import { databaseFile, openStore } from "../store/open-store.ts";
 import type { Store } from "../store/store.ts";
@@ -14,7 +19,10 @@ import { gatewayModules } from "./store-modules.ts";
 export interface Data {
   /** Data directory; the sandbox has its own. */
   readonly directory: string;
-  readonly masterKey: MasterKey;
+  readonly masterKeys: MasterKeys;
+  readonly keyChanges: KeyChanges;
+  /** Keys of digests in the store, which stay the same when the master key changes. */
+  readonly digestKeys: { readonly plans: Uint8Array; readonly idempotency: Uint8Array };
   readonly store: Store;
   readonly writes: WriteHealth;
 }
@@ -35,9 +43,9 @@ export function dataDirectoryOf(config: Pick<Config, "data">, isSandbox: boolean
 }
 
 /**
- * Opens the store with the master key, and creates both at the first start. The sandbox always uses SQLite in its own directory,
+ * Opens the store with the master keys, and creates both at the first start. The sandbox always uses SQLite in its own directory,
  * whatever the configuration names.
- * @throws Error and InfraError of `loadMasterKey` and `openStore`
+ * @throws Error and InfraError of `loadMasterKeys`, `openStore` and `openKeyChanges`
  */
 export async function openData(options: OpenDataOptions): Promise<Data> {
   const { config, isSandbox, logger } = options;
@@ -47,35 +55,82 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   // For SQLite nothing is awaited before its thread starts: that takes as long as loading the rest of the gateway's code.
   const isStoreNew =
     url === "sqlite" ? !existsSync(databaseFile(directory)) : await isPostgresNew(url, directory);
-  const masterKey = loadMasterKey({
+  const masterKeys = loadMasterKeys({
     environmentKey: options.environmentKey,
     keyFile: config.keyFile,
     defaultFile: defaultKeyFile(directory),
     // A missing key must not be replaced by a new one if the database already exists.
     isStoreNew,
   });
+  const { newest, fingerprints } = masterKeys;
+  const name = config.host ?? hostname();
   const store = await openStore({
     modules: gatewayModules,
     url,
     directory,
     kind: isSandbox ? "sandbox" : "real",
-    keyCheck: masterKey.fingerprint,
-    user: { name: config.host ?? hostname(), hostSystems: hostSystemsOf(config) },
+    keyCheck: newest.fingerprint,
+    otherKeyChecks: fingerprints.filter((each) => each !== newest.fingerprint),
+    user: { name, hostSystems: hostSystemsOf(config) },
     log: {
       info: (message) => logger.info(message),
       warn: (message, err) => logger.warn({ err }, message),
       fatal: (message, cause) => options.onLost(new Error(message, { cause })),
     },
   });
-  const log = {
-    info: (message: string) => logger.info(message),
-    error: (message: string, err?: unknown) => logger.error({ err }, message),
-  };
-  const describe = async () => (store.isShared ? undefined : describeDisk(await readDiskSpace(directory)));
-  return { directory, masterKey, ...watchWrites(store, log, describe) };
+  try {
+    const keys = { store, masterKeys, host: name, shownAs: shownAsOf(url, directory) };
+    return { ...watched(store, options, directory), ...(await openKeys(keys, options, isStoreNew)) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 async function isPostgresNew(url: string, directory: string): Promise<boolean> {
   const { readStoreFacts } = await import("../store/read-store-facts.ts");
   return (await readStoreFacts(url, directory)) === undefined;
+}
+
+function shownAsOf(url: string, directory: string): string {
+  const address = parseStoreAddress(url);
+  return typeof address === "object" && address.kind === "postgres"
+    ? address.shownAs
+    : databaseFile(directory);
+}
+
+function watched(
+  store: Store,
+  { logger }: OpenDataOptions,
+  directory: string,
+): Pick<Data, "directory" | "store" | "writes"> {
+  const log = {
+    info: (message: string) => logger.info(message),
+    error: (message: string, err?: unknown) => logger.error({ err }, message),
+  };
+  const describe = async () => (store.isShared ? undefined : describeDisk(await readDiskSpace(directory)));
+  return { directory, ...watchWrites(store, log, describe) };
+}
+
+async function openKeys(
+  keys: Pick<KeyChangesOptions, "store" | "masterKeys" | "host" | "shownAs"> & { readonly store: Store },
+  { logger, onLost }: OpenDataOptions,
+  isStoreNew: boolean,
+): Promise<Pick<Data, "masterKeys" | "keyChanges" | "digestKeys">> {
+  const { store, masterKeys } = keys;
+  const log = {
+    info: (message: string) => logger.info(message),
+    warn: (message: string, err?: unknown) => logger.warn({ err }, message),
+  };
+  const keyChanges = await openKeyChanges({ ...keys, log, onLost });
+  // Stores from before this table have digests made with derived keys.
+  const digestKey = (name: string) =>
+    openDigestKey(
+      store,
+      masterKeys,
+      name,
+      isStoreNew ? randomBytes(32) : masterKeys.current.deriveKey(name).export(),
+    );
+  const [plans, idempotency] = await Promise.all([digestKey("plan-digest"), digestKey("idempotency-hash")]);
+  return { masterKeys, keyChanges, digestKeys: { plans, idempotency } };
 }

@@ -52,7 +52,7 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
   const server = createLinkServer(handlers, (hubs) => membership.setHubs(hubs));
   const membership: Membership = await openMembership({
     store: data.store,
-    seal: createSeal(data.masterKey, "fleet-membership"),
+    seal: createSeal(data.masterKeys, "fleet-membership"),
     server,
     version,
     log,
@@ -65,7 +65,7 @@ export async function openFleet(options: OpenFleetOptions): Promise<OpenFleet> {
       ? undefined
       : await openHub({
           store: data.store,
-          seal: createSeal(data.masterKey, "fleet-authority"),
+          seal: createSeal(data.masterKeys, "fleet-authority"),
           name: host,
           instanceId,
           ownAddresses: () =>

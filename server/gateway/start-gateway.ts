@@ -31,6 +31,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ]);
     opened.defer(() => data.store.close());
     opened.defer(() => data.writes.close());
+    opened.defer(() => data.keyChanges.close());
     return await openGateway({ ...options, data, createSystems }, opened);
   } catch (error) {
     await opened.disposeAsync();

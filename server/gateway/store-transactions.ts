@@ -6,6 +6,7 @@ import { idempotencyTransactions } from "../domains/idempotency/store/transactio
 import { planTransactions } from "../domains/plan/store/transactions.ts";
 import { eventTransactions } from "../events/store/transactions.ts";
 import { fleetTransactions } from "../fleet/store/transactions.ts";
+import { masterKeyTransactions } from "../master-key/store/transactions.ts";
 import { operationTransactions } from "../operations/store/transactions.ts";
 import type { GatewayTransactions } from "../store/store.ts";
 import { storeCheckTransactions } from "../store/store-check.ts";
@@ -22,6 +23,7 @@ export const transactions: GatewayTransactions = {
   ...eventTransactions,
   ...fleetTransactions,
   ...idempotencyTransactions,
+  ...masterKeyTransactions,
   ...operationTransactions,
   ...planTransactions,
   ...storeCheckTransactions,

@@ -5,7 +5,7 @@ import type { Boundary } from "./engine/fenced-writes.ts";
 export interface OperationsOptions {
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   readonly instance: { readonly instanceId: string; readonly host: string };
-  /** `createSeal(masterKey, "operations")`. */
+  /** `createSeal(masterKeys, "operations")`. */
   readonly seal: Seal;
   readonly limits: OperationLimits;
   readonly log: OperationsLog;

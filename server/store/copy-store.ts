@@ -19,6 +19,7 @@ export interface CopyOptions {
   readonly url: string;
   readonly kind: StoreKind;
   readonly keyCheck: string;
+  readonly otherKeyChecks?: readonly string[];
 }
 
 /** Number of rows copied, by table. */
@@ -36,9 +37,9 @@ const chunkSize = 500;
  * @throws InfraError STORE_NOT_EMPTY, and the errors of `openStore` for either database
  */
 export async function copyStore(options: CopyOptions): Promise<CopiedRows> {
-  const { directory, url, kind, keyCheck } = options;
+  const { directory, url, kind, keyCheck, otherKeyChecks = [] } = options;
   const file = databaseFile(directory);
-  const expectations = { kind, keyCheck, createIfMissing: false, shownAs: file };
+  const expectations = { kind, keyCheck, otherKeyChecks, createIfMissing: false, shownAs: file };
   const { database } = await prepareSqlite(file, expectations, migrations);
   const errors = createPostgresErrors(url);
   try {

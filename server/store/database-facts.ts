@@ -10,7 +10,10 @@ export type StoreKind = "sandbox" | "real";
 /** Facts that a database records about itself. */
 export interface DatabaseFacts {
   readonly kind: string;
+  /** Fingerprint of the master key in use. */
   readonly keyCheck: string;
+  /** Fingerprints of earlier master keys that secrets may still need. */
+  readonly oldKeyChecks: readonly string[];
   /** Number of migrations that were applied. */
   readonly schemaVersion: number;
 }
@@ -18,8 +21,10 @@ export interface DatabaseFacts {
 /** Expectations of the program that opens a database. */
 export interface Expectations {
   readonly kind: StoreKind;
-  /** Identifies the master key without revealing it. */
+  /** Fingerprint of the master key that a new database is created with. */
   readonly keyCheck: string;
+  /** Fingerprints of the other master keys. */
+  readonly otherKeyChecks: readonly string[];
   /** Create the database if there is none. */
   readonly createIfMissing: boolean;
   /** Name of the database in messages, without a password. */
@@ -39,8 +44,17 @@ export async function readDatabaseFacts(
   return {
     kind: values.get("kind") ?? "",
     keyCheck: values.get("key_check") ?? "",
+    oldKeyChecks: await readOldKeyChecks(db, dialect),
     schemaVersion: Number(values.get("schema_version") ?? 0),
   };
+}
+
+async function readOldKeyChecks(db: Kysely<Schema>, dialect: SqlDialect): Promise<readonly string[]> {
+  if (!(await dialect.tableExists(db, "old_master_keys"))) {
+    return [];
+  }
+  const rows = await db.selectFrom("old_master_keys").select("fingerprint").execute();
+  return rows.map(({ fingerprint }) => fingerprint);
 }
 
 /**
@@ -49,9 +63,10 @@ export async function readDatabaseFacts(
  */
 export function assertDatabaseFacts(
   facts: DatabaseFacts | undefined,
-  { kind, keyCheck, createIfMissing, shownAs }: Expectations,
+  expectations: Expectations,
   latestVersion: number,
 ): void {
+  const { kind, createIfMissing, shownAs } = expectations;
   if (facts === undefined) {
     if (!createIfMissing) {
       throw storeMissing(shownAs);
@@ -70,10 +85,28 @@ export function assertDatabaseFacts(
       `The database ${shownAs} belongs to a ${facts.kind} gateway, but this is a ${kind} gateway. Each needs its own database.`,
     );
   }
-  if (facts.keyCheck !== keyCheck) {
+  assertMasterKeys(facts, expectations);
+}
+
+/** Checks that the program has every master key that the database needs. @throws InfraError MASTER_KEY_MISMATCH */
+export function assertMasterKeys(
+  { keyCheck, oldKeyChecks }: Pick<DatabaseFacts, "keyCheck" | "oldKeyChecks">,
+  expectations: Pick<Expectations, "keyCheck" | "otherKeyChecks" | "shownAs">,
+): void {
+  const { shownAs } = expectations;
+  const given = [expectations.keyCheck, ...expectations.otherKeyChecks];
+  if (!given.includes(keyCheck)) {
+    const words = given.length === 1 ? `key is ${given[0]}` : `keys are ${given.join(", ")}`;
     throw new InfraError(
       storeReasons.MASTER_KEY_MISMATCH,
-      `The database ${shownAs} was created with the master key ${facts.keyCheck}, but the given key is ${keyCheck}. Use the key that the database was created with.`,
+      `The database ${shownAs} uses the master key ${keyCheck}, but the given ${words}. Use the key that the database was created with, or was last changed to.`,
+    );
+  }
+  const missing = oldKeyChecks.filter((each) => !given.includes(each));
+  if (missing.length > 0) {
+    throw new InfraError(
+      storeReasons.MASTER_KEY_MISMATCH,
+      `Some secrets in the database ${shownAs} still need the replaced master key ${missing.join(", ")}, which was not given. Add its line to the key file again, and keep it until \`hostplane store key-status\` no longer lists it.`,
     );
   }
 }

@@ -13,8 +13,10 @@ export interface StoreOptions {
   /** Directory of SQLite's file `hostplane.db`. */
   readonly directory: string;
   readonly kind: StoreKind;
-  /** Identifies the master key without revealing it; stored when the database is created. */
+  /** Fingerprint of the master key that a new database is created with. */
   readonly keyCheck: string;
+  /** Fingerprints of the other master keys. */
+  readonly otherKeyChecks?: readonly string[];
   /** Create the database if there is none. Default: true. */
   readonly createIfMissing?: boolean;
   readonly log: StoreLog;
@@ -36,8 +38,15 @@ export function databaseFile(directory: string): string {
  * STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
  */
 export async function openStore<T = GatewayTransactions>(options: StoreOptions): Promise<Store<T>> {
-  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules, user } = options;
-  const expectations = (shownAs: string): Expectations => ({ kind, keyCheck, createIfMissing, shownAs });
+  const { url, directory, kind, keyCheck, log, modules, user } = options;
+  const { otherKeyChecks = [], createIfMissing = true } = options;
+  const expectations = (shownAs: string): Expectations => ({
+    kind,
+    keyCheck,
+    otherKeyChecks,
+    createIfMissing,
+    shownAs,
+  });
   if (url === "sqlite") {
     const file = databaseFile(directory);
     return openSqliteStore({ file, expectations: expectations(file), modules, log });

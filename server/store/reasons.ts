@@ -26,7 +26,12 @@ export const storeReasons = defineReasons({
   MASTER_KEY_MISMATCH: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The database was created with another master key than the given one.",
+    meaning: "The database needs a master key that was not given; the message names it.",
+  },
+  MASTER_KEY_UNCHANGED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The master key was not changed; the message says why.",
   },
   STORE_NEWER: {
     code: "FAILED_PRECONDITION",

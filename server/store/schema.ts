@@ -7,13 +7,20 @@
  */
 export interface Schema {
   meta: MetaTable;
+  old_master_keys: OldMasterKeysTable;
 }
 
 /**
- * Facts about the database: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`,
- * `events_gone_seq`, `events_gone_at`, `cluster_installation`, `cluster_sequence`.
+ * Facts about the database: `kind`, `created_at`, `key_check` (fingerprint of the master key in use), `store_id` (of the first
+ * one), `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`, `cluster_installation`, `cluster_sequence`.
  */
 export interface MetaTable {
   name: string;
   value: string;
+}
+
+/** Replaced master keys that secrets may still need. */
+export interface OldMasterKeysTable {
+  fingerprint: string;
+  replaced_at: number;
 }

@@ -44,6 +44,6 @@ export interface Store<T = GatewayTransactions> {
 /** Result of a backup. */
 export interface Backup {
   readonly sizeBytes: number;
-  /** Identifies the master key that a restore needs. */
-  readonly keyCheck: string;
+  /** Fingerprints of the master keys that a restore needs: the one in use, and replaced ones that secrets still need. */
+  readonly keyChecks: readonly string[];
 }

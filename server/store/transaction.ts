@@ -10,7 +10,8 @@ export type Topic =
   | "events"
   | "clusters"
   | "fleet"
-  | "hubs";
+  | "hubs"
+  | "keys";
 
 /** The environment of a transaction. */
 export interface TransactionContext {

@@ -1,12 +1,13 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { get } from "node:http";
 import { parseStoreAddress } from "../../config/store-address.ts";
-import { defaultKeyFile, forbiddenKeyModes, loadMasterKey, type MasterKey } from "../../crypto/master-key.ts";
+import { defaultKeyFile, forbiddenKeyModes } from "../../crypto/key-file.ts";
+import { loadMasterKeys, type MasterKeys } from "../../crypto/master-keys.ts";
 import type { Finding, Inspector } from "../../domain/inspection.ts";
 import { messageFromError } from "../../domain/message-from-error.ts";
 import type { Config } from "../../gateway/config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../../rpc/listener/admin-listener.ts";
-import { assertDatabaseFacts, type DatabaseFacts } from "../../store/database-facts.ts";
+import { assertDatabaseFacts, assertMasterKeys, type DatabaseFacts } from "../../store/database-facts.ts";
 import { describeDisk, isFull, isNearlyFull, readDiskSpace } from "../../store/disk-space.ts";
 import { migrations } from "../../store/migrations/migrations.ts";
 import { databaseFile } from "../../store/open-store.ts";
@@ -118,7 +119,8 @@ function storeFinding(config: Pick<Config, "data" | "store">, facts: DatabaseFac
     return { ok: true, what: `${nameOf(config)} does not exist yet: the first start creates it` };
   }
   // The master key has a finding of its own.
-  const expected = { kind: "real", keyCheck: facts.keyCheck, createIfMissing: true } as const;
+  const keys = { keyCheck: facts.keyCheck, otherKeyChecks: facts.oldKeyChecks };
+  const expected = { kind: "real", ...keys, createIfMissing: true } as const;
   try {
     assertDatabaseFacts(facts, { ...expected, shownAs: nameOf(config) }, migrations.length);
     return { ok: true, what: `${nameOf(config)} found` };
@@ -130,34 +132,40 @@ function storeFinding(config: Pick<Config, "data" | "store">, facts: DatabaseFac
 }
 
 function keyFinding(
-  { data, keyFile }: Pick<Config, "data" | "keyFile">,
+  config: Pick<Config, "data" | "store" | "keyFile">,
   environmentKey: string | undefined,
   facts: DatabaseFacts | undefined,
 ): Finding {
-  const defaultFile = defaultKeyFile(data);
+  const { keyFile } = config;
+  const defaultFile = defaultKeyFile(config.data);
   const isGiven = Boolean(environmentKey) || keyFile !== undefined;
   if (facts === undefined && !isGiven && !existsSync(defaultFile)) {
     return { ok: true, what: `master key ${defaultFile} does not exist yet: the first start creates it` };
   }
-  let key: MasterKey;
+  let keys: MasterKeys;
   try {
-    key = loadMasterKey({ environmentKey, keyFile, defaultFile, isStoreNew: false });
+    keys = loadMasterKeys({ environmentKey, keyFile, defaultFile, isStoreNew: false });
   } catch (error) {
     const file = keyFile ?? defaultFile;
     const bringBack = "restore the key from its own backup (it is not part of the store's backups)";
     const fix = permissionFix(error) ?? (isOpenToOthers(file) ? `chmod 600 ${file}` : bringBack);
     return { ok: false, what: messageFromError(error), fix };
   }
-  if (facts !== undefined && facts.keyCheck !== key.fingerprint) {
-    return {
-      ok: false,
-      what: `the master key ${key.source} does not match the store`,
-      fix: "provide the original key with HOSTPLANE_KEY, keyFile or the file `key` in the data directory",
-    };
+  if (facts !== undefined) {
+    try {
+      const [keyCheck = "", ...otherKeyChecks] = keys.fingerprints;
+      assertMasterKeys(facts, { keyCheck, otherKeyChecks, shownAs: nameOf(config) });
+    } catch (error) {
+      return {
+        ok: false,
+        what: `the master key ${keys.source} does not match the store: ${messageFromError(error)}`,
+        fix: "provide the original key with HOSTPLANE_KEY, keyFile or the file `key` in the data directory",
+      };
+    }
   }
   return {
     ok: true,
-    what: `the master key ${key.source} ${facts === undefined ? "is usable" : "matches the store"}`,
+    what: `the master key ${keys.source} ${facts === undefined ? "is usable" : "matches the store"}`,
   };
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseStoreAddress } from "../../config/store-address.ts";
 import { messageFromError } from "../../domain/message-from-error.ts";
+import { type StoreBackup, storeBackupPath } from "../../web/store-backup.ts";
 import { loadConfigOrExplain } from "../config/config-options.ts";
 import type { ExitCode, Output } from "../table/output.ts";
 import {
@@ -10,7 +11,7 @@ import {
   type TargetOptions,
   withSession,
 } from "../target/with-session.ts";
-import { postBackup } from "./post-backup.ts";
+import { callAdminSocket } from "./call-admin-socket.ts";
 
 /** Writes a consistent copy of the store to a file that must not exist, and names the master key that belongs to it. */
 export function backupStore(
@@ -24,7 +25,8 @@ export function backupStore(
         "a backup is written on the gateway's host: run this command there, with --context local",
       );
     }
-    const { sizeBytes, masterKey } = await postBackup(adminSocket, resolve(file));
+    const path = `${storeBackupPath}?file=${encodeURIComponent(resolve(file))}`;
+    const { sizeBytes, masterKey } = await callAdminSocket<StoreBackup>(adminSocket, "POST", path);
     context.output.out(`wrote ${resolve(file)} (${sizeBytes} bytes)`);
     context.output.out(
       `the backup is unusable without the master key ${masterKey}: save the key too, in a separate place`,
@@ -51,25 +53,31 @@ export async function copyStoreToPostgres(options: TargetOptions, output: Output
     return 2;
   }
   try {
-    const [{ copyStore }, { storeMissing }, { databaseFile }, { defaultKeyFile, loadMasterKey }] =
+    const [{ copyStore }, { storeMissing }, { databaseFile }, { defaultKeyFile }, { loadMasterKeys }] =
       await Promise.all([
         import("../../store/copy-store.ts"),
         import("../../store/database-facts.ts"),
         import("../../store/open-store.ts"),
-        import("../../crypto/master-key.ts"),
+        import("../../crypto/key-file.ts"),
+        import("../../crypto/master-keys.ts"),
       ]);
     const file = databaseFile(config.data);
     if (!existsSync(file)) {
       throw storeMissing(file);
     }
-    const masterKey = loadMasterKey({
+    const { newest, fingerprints } = loadMasterKeys({
       environmentKey: process.env.HOSTPLANE_KEY,
       keyFile: config.keyFile,
       defaultFile: defaultKeyFile(config.data),
       isStoreNew: false,
     });
-    const source = { directory: config.data, kind: "real", keyCheck: masterKey.fingerprint } as const;
-    const copied = await copyStore({ ...source, url: target.url });
+    const copied = await copyStore({
+      directory: config.data,
+      url: target.url,
+      kind: "real",
+      keyCheck: newest.fingerprint,
+      otherKeyChecks: fingerprints,
+    });
     for (const [table, count] of copied) {
       output.out(`${table}: ${count}`);
     }

@@ -1,5 +1,5 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import type { MasterKey } from "../../crypto/master-key.ts";
+import type { MasterKeys } from "../../crypto/master-keys.ts";
 import { createSeal } from "../../crypto/seal.ts";
 import { plannersOf } from "../../domain/change.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
@@ -29,7 +29,7 @@ import { createUsers, type Users } from "./users.ts";
 
 export interface AuthOptions {
   readonly store: Store;
-  readonly masterKey: MasterKey;
+  readonly masterKeys: MasterKeys;
   /** `auth` of the configuration. */
   readonly config: ProvidersConfig & {
     readonly tokenHours: number;
@@ -76,12 +76,12 @@ const hourMs = 60 * 60 * 1000;
  * @throws InfraError STORE_UNAVAILABLE; Error when the master key does not decrypt a signing key
  */
 export async function createAuth(options: AuthOptions): Promise<Auth> {
-  const { store, masterKey, config, host, onFailed } = options;
+  const { store, masterKeys, config, host, onFailed } = options;
   const known = {
     serviceNames: options.serviceNames,
     methodPaths: options.methods.map(({ method }) => methodPathOf(method)),
   };
-  const keySeal = createSeal(masterKey, signingKeyPurpose);
+  const keySeal = createSeal(masterKeys, signingKeyPurpose);
   await ensureSigningKey(store, keySeal);
   const state = await createAuthState({
     store,
@@ -99,7 +99,7 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   const { refresh } = state;
   const providerLogins = await openProviderLogins({
     store,
-    masterKey,
+    masterKeys,
     config,
     known,
     refreshState: refresh,

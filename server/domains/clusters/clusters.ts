@@ -18,7 +18,7 @@ export interface ClustersOptions {
   readonly maas: Pick<MaasAdapter, "url" | "whoami" | "machines">;
   readonly workload: Pick<WorkloadAdapter, "connect">;
   readonly images: ClusterImages;
-  /** `createSeal(masterKey, "cluster")`. */
+  /** `createSeal(masterKeys, "cluster")`. */
   readonly seal: Seal;
   readonly settings: ClusterSettings;
 }

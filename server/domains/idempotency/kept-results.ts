@@ -12,7 +12,7 @@ export interface KeptResults extends IdempotencyPort {
 
 export interface KeptResultsOptions {
   readonly store: Pick<Store, "run" | "subscribe">;
-  /** `createSeal(masterKey, "idempotency")`: results are encrypted, each bound to its row. */
+  /** `createSeal(masterKeys, "idempotency")`: results are encrypted, each bound to its row. */
   readonly seal: {
     seal(secret: Uint8Array, context: string): Uint8Array;
     open(sealed: Uint8Array, context: string): Uint8Array;

@@ -73,7 +73,7 @@ export interface SavedPlans {
 
 export interface SavedPlansOptions {
   readonly store: Pick<Store, "run">;
-  /** `createSeal(masterKey, "plans")`: requests are encrypted, each bound to its plan. */
+  /** `createSeal(masterKeys, "plans")`: requests are encrypted, each bound to its plan. */
   readonly seal: Seal;
   /** Key of the digests. */
   readonly digestKey: Uint8Array;

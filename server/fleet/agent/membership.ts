@@ -38,7 +38,7 @@ export interface Membership {
 
 export interface MembershipOptions {
   readonly store: Pick<Store, "run">;
-  /** `createSeal(masterKey, "fleet-membership")`. */
+  /** `createSeal(masterKeys, "fleet-membership")`. */
   readonly seal: Seal;
   readonly server: LinkServer;
   /** Version of this gateway. */

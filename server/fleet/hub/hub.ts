@@ -69,7 +69,7 @@ export interface HubOptions {
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   /** Identifies this process. */
   readonly instanceId: string;
-  /** `createSeal(masterKey, "fleet-authority")`. */
+  /** `createSeal(masterKeys, "fleet-authority")`. */
   readonly seal: Seal;
   /** Name of this hub, for people. */
   readonly name: string;

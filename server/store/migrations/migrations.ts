@@ -9,6 +9,7 @@ import { makeSavedPlans } from "./008-saved-plans.ts";
 import { makePlanApprovals } from "./009-plan-approvals.ts";
 import { addGrants } from "./010-grants.ts";
 import { makeProviderLogins } from "./011-provider-logins.ts";
+import { nameMasterKeys } from "./012-master-keys.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   makePlanApprovals,
   addGrants,
   makeProviderLogins,
+  nameMasterKeys,
 ];

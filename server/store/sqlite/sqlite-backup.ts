@@ -4,16 +4,22 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { storeReasons } from "../reasons.ts";
+import type { Backup } from "../store.ts";
 import { syncDirectory } from "./sqlite-file.ts";
 
 /**
  * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not exist. Returns
- * its size once it would survive a power failure. A failed copy leaves no file. The copy gets a new event epoch: a gateway that
+ * once it would survive a power failure. A failed copy leaves no file. The copy gets a new event epoch: a gateway that
  * continues from it assigns event numbers that have since been used for other events.
  * @throws InfraError BACKUP_REFUSED
  */
-export function backupSqlite(database: DatabaseSync, file: string): number {
-  return writeCopy(database, file, giveOwnEpoch);
+export function backupSqlite(database: DatabaseSync, file: string): Backup {
+  const sizeBytes = writeCopy(database, file, giveOwnEpoch);
+  // Nothing else runs on the connection meanwhile, so these are the keys of the copy.
+  const query =
+    "select value as fingerprint from meta where name = 'key_check' union all select fingerprint from old_master_keys";
+  const keys = database.prepare(query).all();
+  return { sizeBytes, keyChecks: keys.map(({ fingerprint }) => String(fingerprint)) };
 }
 
 function writeCopy(database: DatabaseSync, file: string, change: (file: string) => void): number {

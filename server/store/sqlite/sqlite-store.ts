@@ -6,7 +6,7 @@ import type { Expectations } from "../database-facts.ts";
 import { noteCommitted } from "../note-committed.ts";
 import { moduleUrl, type ProgramModules } from "../program.ts";
 import { storeReasons } from "../reasons.ts";
-import type { Store } from "../store.ts";
+import type { Backup, Store } from "../store.ts";
 import type { StoreLog } from "../store-log.ts";
 import { createSubscribers } from "../subscribers.ts";
 import {
@@ -151,7 +151,7 @@ export async function openSqliteStore<T>({
         throw new InfraError(storeReasons.BACKUP_REFUSED, message);
       }
       const { result } = await send({ type: "backup", file: backupFile });
-      return { sizeBytes: result as number, keyCheck: expectations.keyCheck };
+      return result as Backup;
     },
     close() {
       closed ??= close();

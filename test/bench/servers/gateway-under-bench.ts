@@ -72,8 +72,9 @@ export async function startGatewayUnderBench(
     logger,
     onLost: onFailed,
   });
-  const { store, masterKey } = data;
+  const { store, masterKeys } = data;
   opened.defer(() => store.close());
+  opened.defer(() => data.keyChanges.close());
   await ensureFirstAdmin({
     store,
     password: randomUUID(),
@@ -82,7 +83,7 @@ export async function startGatewayUnderBench(
   });
   const auth = await createAuth({
     store,
-    masterKey,
+    masterKeys,
     config: config.auth,
     serviceNames: knownServices,
     methods: [],
@@ -118,6 +119,7 @@ export async function startGatewayUnderBench(
     metrics,
     mayReadMetrics: async () => undefined,
     backupStore: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "none")),
+    keyChanges: data.keyChanges,
     logger,
     corsOrigins: [],
     maxMessageBytes,

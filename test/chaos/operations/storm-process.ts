@@ -1,5 +1,6 @@
-import { createSecretKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { masterKeysFromText } from "../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../server/crypto/seal.ts";
 import { gatewayModules } from "../../../server/gateway/store-modules.ts";
 import { createOperations } from "../../../server/operations/engine/create-operations.ts";
@@ -22,7 +23,6 @@ export interface StormArgs {
 }
 
 const args = JSON.parse(process.argv[2] ?? "") as StormArgs;
-const key = createSecretKey(Buffer.alloc(32, 1));
 const most = 24;
 let visits = 0;
 
@@ -37,7 +37,7 @@ const store = await openStore({
 const operations = createOperations({
   store,
   instance: { instanceId: randomUUID(), host: "storm" },
-  seal: createSeal({ deriveKey: () => key, fingerprint: "", source: "" }, "operations"),
+  seal: createSeal(masterKeysFromText(Buffer.alloc(32, 1).toString("base64"), "the storm"), "operations"),
   limits: { perSystem: 8, maxOpen: 10_000, leaseMs: args.leaseMs, keepMs: 86_400_000 },
   log: {
     info() {},

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { test } from "tap";
-import { masterKeyFromText } from "../../../server/crypto/master-key.ts";
-import { createSeal } from "../../../server/crypto/seal.ts";
+import { masterKeysFromText } from "../../../server/crypto/master-keys.ts";
+import { createSeal, keyOfSealed } from "../../../server/crypto/seal.ts";
 
-const newKey = () => masterKeyFromText(randomBytes(32).toString("base64"), "the test");
-const key = newKey();
-const seal = createSeal(key, "signing-key");
+const newKey = () => masterKeysFromText(randomBytes(32).toString("base64"), "the test");
+const keys = newKey();
+const seal = createSeal(keys, "signing-key");
 
 test("a sealed secret opens again, and no two are the same", async () => {
   fc.assert(
@@ -16,7 +16,7 @@ test("a sealed secret opens again, and no two are the same", async () => {
       return (
         Buffer.from(secret).equals(seal.open(sealed, context)) &&
         !Buffer.from(sealed).equals(again) &&
-        sealed.length === secret.length + 29
+        sealed.length === secret.length + 45
       );
     }),
   );
@@ -51,7 +51,27 @@ test("arbitrary bytes do not open", async () => {
 
 test("it only opens with the same key, purpose and context", async (t) => {
   const sealed = seal.seal(Buffer.from("secret"), "key-1");
-  t.throws(() => seal.open(sealed, "key-2"), /cannot be decrypted with this master key/);
-  t.throws(() => createSeal(key, "idempotency").open(sealed, "key-1"));
+  t.throws(() => seal.open(sealed, "key-2"), /cannot be decrypted with its master key/);
+  t.throws(() => createSeal(keys, "idempotency").open(sealed, "key-1"));
   t.throws(() => createSeal(newKey(), "signing-key").open(sealed, "key-1"));
+});
+
+test("a secret names the key that it needs", async (t) => {
+  const [first, second] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  const both = masterKeysFromText(`${first}\n${second}`, "both");
+  const sealOfBoth = createSeal(both, "signing-key");
+  const [ofFirst, ofSecond] = [first, second].map((text) => masterKeysFromText(text, "one"));
+  both.use(ofFirst?.current.fingerprint ?? "");
+  const old = sealOfBoth.seal(Buffer.from("secret"), "key-1");
+  both.use(ofSecond?.current.fingerprint ?? "");
+  const young = sealOfBoth.seal(Buffer.from("secret"), "key-1");
+  t.equal(keyOfSealed(old), ofFirst?.current.fingerprint);
+  t.equal(keyOfSealed(young), ofSecond?.current.fingerprint);
+  for (const sealed of [old, young]) {
+    t.equal(Buffer.from(sealOfBoth.open(sealed, "key-1")).toString(), "secret");
+  }
+  t.throws(
+    () => createSeal(ofSecond ?? both, "signing-key").open(old, "key-1"),
+    new Error(`a secret for signing-key cannot be decrypted: it needs the master key ${keyOfSealed(old)}`),
+  );
 });

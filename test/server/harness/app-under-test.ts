@@ -72,6 +72,10 @@ export async function startAppUnderTest(
     metrics,
     mayReadMetrics: async () => undefined,
     backupStore: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
+    keyChanges: {
+      status: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
+      change: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
+    },
     logger,
     corsOrigins: [],
     maxMessageBytes: settings.maxMessageBytes ?? 4 << 20,

@@ -7,7 +7,8 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
-import { defaultKeyFile, loadMasterKey } from "../../../server/crypto/master-key.ts";
+import { defaultKeyFile } from "../../../server/crypto/key-file.ts";
+import { loadMasterKeys } from "../../../server/crypto/master-keys.ts";
 import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
 import { rpcErrorFrom } from "../harness/rpc-error.ts";
 import { standInLvm } from "../observability/stand-in-lvm.ts";
@@ -41,14 +42,14 @@ async function startAfterLvcreate(t: Test) {
   mkdirSync(data);
   const go = join(here, "go");
   t.teardown(() => writeFileSync(go, ""));
-  const { fingerprint } = loadMasterKey({
+  const { current } = loadMasterKeys({
     environmentKey: undefined,
     keyFile: undefined,
     defaultFile: defaultKeyFile(data),
     isStoreNew: true,
   });
   const lvcreate = `while [ ! -e ${go} ] && [ -d ${here} ]; do sleep 0.05; done; mv ${here}/report-after ${here}/report; touch ${here}/backup/vg0`;
-  await leaveTool(fingerprint, lvcreate, join(here, "started"));
+  await leaveTool(current.fingerprint, lvcreate, join(here, "started"));
   const { url, gateway, log } = await startGatewayUnderTest(t, { data, volumes });
   const client = createClient(LVService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
   const created = client.createLV({ name: "data", sizeGb: 1n }).then(() => "created", rpcErrorFrom);

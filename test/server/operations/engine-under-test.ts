@@ -1,5 +1,6 @@
-import { createSecretKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Test } from "tap";
+import { masterKeysFromText } from "../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../server/crypto/seal.ts";
 import { createOperations } from "../../../server/operations/engine/create-operations.ts";
 import type { Json, Operation } from "../../../server/operations/operation.ts";
@@ -46,11 +47,8 @@ export interface TestOperationSpec {
   readonly attachKey: string;
 }
 
-const key = createSecretKey(Buffer.alloc(32, 7));
-export const testSeal = createSeal(
-  { deriveKey: () => key, fingerprint: "test", source: "test" },
-  "operations",
-);
+const masterKeys = masterKeysFromText(Buffer.alloc(32, 7).toString("base64"), "test");
+export const testSeal = createSeal(masterKeys, "operations");
 
 /** For tests of expired leases. Other tests use a long lease, which does not expire on a slow machine. */
 export const shortLeaseMs = 600;

@@ -1,5 +1,5 @@
 import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { MasterKey } from "../../../crypto/master-key.ts";
+import type { MasterKeys } from "../../../crypto/master-keys.ts";
 import { createSeal } from "../../../crypto/seal.ts";
 import type { ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
 import type { Store } from "../../../store/store.ts";
@@ -16,7 +16,7 @@ import { createProviderSessions, type ProviderSessions } from "./provider-sessio
 /** Options of `openProviderLogins`. */
 export interface ProviderLoginsOptions {
   readonly store: Pick<Store, "run">;
-  readonly masterKey: MasterKey;
+  readonly masterKeys: MasterKeys;
   readonly config: ProvidersConfig & { readonly tokenHours: number; readonly checkSeconds: number };
   /** The services and methods of the contract. */
   readonly known: KnownMethods;
@@ -51,7 +51,7 @@ const hourMs = 60 * 60 * 1000;
 
 /** @throws Error that names the key of the configuration, and the file that cannot be read or what cannot be granted */
 export async function openProviderLogins(options: ProviderLoginsOptions): Promise<ProviderLogins> {
-  const { store, masterKey, config, refreshState, sessionTokens, onFailed } = options;
+  const { store, masterKeys, config, refreshState, sessionTokens, onFailed } = options;
   const [mistake] = groupRuleMistakesOf(config.providers, options.known);
   if (mistake !== undefined) {
     throw new Error(mistake);
@@ -60,7 +60,7 @@ export async function openProviderLogins(options: ProviderLoginsOptions): Promis
   const sessions = createProviderSessions({
     store,
     providers,
-    seal: createSeal(masterKey, "provider-session"),
+    seal: createSeal(masterKeys, "provider-session"),
     refreshState,
     checkMs: config.checkSeconds * 1000,
     lifetimeMs: config.tokenHours * hourMs,
@@ -71,7 +71,7 @@ export async function openProviderLogins(options: ProviderLoginsOptions): Promis
     registration: createLoginService({
       providers,
       publicUrl: config.publicUrl,
-      pendingLogins: createPendingLogins(createSeal(masterKey, "pending-login")),
+      pendingLogins: createPendingLogins(createSeal(masterKeys, "pending-login")),
       sessions,
       sessionTokens,
     }),

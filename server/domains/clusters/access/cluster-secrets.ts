@@ -13,7 +13,7 @@ export interface ClusterSecrets {
 
 /**
  * Seals the secrets for the store.
- * @param seal `createSeal(masterKey, "cluster")`
+ * @param seal `createSeal(masterKeys, "cluster")`
  */
 export function sealClusterSecrets(seal: Seal, clusterUid: string, secrets: ClusterSecrets): Uint8Array {
   const { pki, firstToken } = secrets;

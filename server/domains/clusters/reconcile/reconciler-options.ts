@@ -13,7 +13,7 @@ export interface ReconcilerOptions {
   readonly maas: MaasAdapter;
   readonly workload: WorkloadAdapter;
   readonly images: ClusterImages;
-  /** `createSeal(masterKey, "cluster")` */
+  /** `createSeal(masterKeys, "cluster")` */
   readonly seal: Seal;
   readonly settings: ClusterSettings;
   /** Unique id of this process. */

@@ -38,7 +38,7 @@ export interface VolumeBackupsOptions {
   readonly operations: Operations;
   readonly events: Pick<Events, "follow">;
   readonly store: Pick<Store, "run">;
-  /** `createSeal(masterKey, "repository-key")`. */
+  /** `createSeal(masterKeys, "repository-key")`. */
   readonly keySeal: Seal;
   /** Name of this host. */
   readonly host: string;

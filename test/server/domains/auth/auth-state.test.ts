@@ -10,9 +10,9 @@ import {
 import { hashToken } from "../../../../server/domains/auth/tokens/token-hash.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
 import type { Store } from "../../../../server/store/store.ts";
-import { addUser, masterKey, openAuthStore } from "./auth-under-test.ts";
+import { addUser, masterKeys, openAuthStore } from "./auth-under-test.ts";
 
-const keySeal = createSeal(masterKey, signingKeyPurpose);
+const keySeal = createSeal(masterKeys, signingKeyPurpose);
 const onFailed = () => {};
 
 /** Returns the store as another gateway sees it, without notifications of commits. */
@@ -113,7 +113,7 @@ test("a session is not opened if the password has changed meanwhile", async (t) 
 
 test("another master key cannot decrypt a signing key", async (t) => {
   const store = await openAuthStore(t);
-  await ensureSigningKey(store, createSeal(masterKey, "another"));
+  await ensureSigningKey(store, createSeal(masterKeys, "another"));
   await t.rejects(
     createAuthState({ store, keySeal, host: "host-1", onFailed }),
     /cannot be decrypted with this master key/,

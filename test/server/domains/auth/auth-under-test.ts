@@ -6,7 +6,7 @@ import { create, type DescMethodUnary, type MessageInitShape, type MessageShape 
 import type { Test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { AuthService, type LoginResponse } from "../../../../gen/services/auth/auth_pb.ts";
-import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { type MasterKeys, masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { type Auth, type AuthOptions, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { hashPassword } from "../../../../server/domains/auth/password.ts";
 import { knownMethods, knownServices } from "../../../../server/gateway/method-rules.ts";
@@ -44,7 +44,7 @@ export interface AuthUnderTest {
   caller(headers: Readonly<Record<string, string>>, peer?: Partial<Peer>): Promise<Caller>;
 }
 
-export const masterKey: MasterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
+export const masterKeys: MasterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "the test");
 
 /** Opens a store with the user `admin`, SQLite unless a URL is given; it is closed and removed when the test ends. */
 export async function openAuthStore(t: Test, url = "sqlite"): Promise<Store> {
@@ -54,7 +54,7 @@ export async function openAuthStore(t: Test, url = "sqlite"): Promise<Store> {
     url,
     directory,
     kind: "real",
-    keyCheck: masterKey.fingerprint,
+    keyCheck: masterKeys.current.fingerprint,
     log: { info() {}, warn() {}, fatal() {} },
   });
   t.teardown(async () => {
@@ -99,7 +99,7 @@ export async function startAuth(
 ): Promise<AuthUnderTest> {
   const auth = await createAuth({
     store,
-    masterKey,
+    masterKeys,
     config: { tokenHours: 12, audience: "hostplane", checkSeconds: 25, providers: [], ...config },
     serviceNames: knownServices,
     methods: knownMethods(),

@@ -6,7 +6,7 @@ import { createMaasSandbox, type MaasSandbox } from "../../../../adapters/maas/s
 import type { WorkloadAccess, WorkloadCluster, WorkloadNode } from "../../../../adapters/workload/adapter.ts";
 import { Cluster, type CreateClusterMsg } from "../../../../gen/cnct/kaas/api/api_pb.ts";
 import { ClusterService } from "../../../../gen/hostplane/v1/cluster_pb.ts";
-import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { createSeal, type Seal } from "../../../../server/crypto/seal.ts";
 import { plannersOf } from "../../../../server/domain/change.ts";
 import { createClusterServiceChanges } from "../../../../server/domains/clusters/changes/cluster-service-changes.ts";
@@ -142,7 +142,7 @@ export async function startClusters(
 ): Promise<ClustersUnderTest> {
   const { maas = noMaas, images = imagesOf("1.34.8", "1.35.4", "1.36.3"), strays = noStrays } = options;
   const store = options.store ?? (await openOwnStore(t));
-  const seal = createSeal(masterKeyFromText(randomBytes(32).toString("base64"), "the test"), "cluster");
+  const seal = createSeal(masterKeysFromText(randomBytes(32).toString("base64"), "the test"), "cluster");
   const clusters = createClusters({
     store,
     maas,

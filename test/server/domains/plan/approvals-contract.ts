@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fromJson } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../server/crypto/seal.ts";
 import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { methodsByPath, type PlannedCall } from "../../../../server/domains/plan/plan-call.ts";
@@ -35,13 +35,13 @@ const bob = ownerOf("bob");
 
 /** Tests approvals on a store with the gateway's transactions. */
 export async function testApprovals(t: Test, store: Store): Promise<void> {
-  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
+  const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "test");
   /** Opens the plans of a gateway whose rules require approvals within a time. */
   const open = (approvals: number, withinMs = 3_600_000): SavedPlans =>
     createSavedPlans({
       store,
-      seal: createSeal(masterKey, "plans"),
-      digestKey: masterKey.deriveKey("plan-digest").export(),
+      seal: createSeal(masterKeys, "plans"),
+      digestKey: masterKeys.current.deriveKey("plan-digest").export(),
       methods: methodsByPath([LVService]),
       rules: { requirementOf: () => ({ approvals, withinMs }) },
       mayCall: () => true,

@@ -13,7 +13,7 @@ import {
   PlanResponseSchema,
   PlanService,
 } from "../../../../gen/hostplane/v1/plan_pb.ts";
-import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
 import { knownServices } from "../../../../server/gateway/method-rules.ts";
 import { createServices } from "../../../../server/gateway/services.ts";
@@ -58,7 +58,7 @@ export interface PlanUnderTest {
 export async function createAuthUnderTest(t: Test): Promise<Auth> {
   const auth = await createAuth({
     store: await openOwnStore(t),
-    masterKey: masterKeyFromText(randomBytes(32).toString("base64"), "test"),
+    masterKeys: masterKeysFromText(randomBytes(32).toString("base64"), "test"),
     config: { tokenHours: 1, audience: "test", checkSeconds: 25, providers: [] },
     serviceNames: knownServices,
     methods: [],

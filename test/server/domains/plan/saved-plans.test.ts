@@ -3,7 +3,7 @@ import { create, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf"
 import { type Test, test } from "tap";
 import { CreateUserRequestSchema, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../server/crypto/seal.ts";
 import { createVisibilityOf } from "../../../../server/domain/visibility.ts";
 import { createApprovalRules } from "../../../../server/domains/plan/approval-rules.ts";
@@ -50,15 +50,15 @@ interface PlansUnderTest {
 }
 
 async function openPlans(t: Test): Promise<PlansUnderTest> {
-  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
+  const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "test");
   const store = await openOwnStore(t);
-  const digestKey = masterKey.deriveKey("plan-digest").export();
+  const digestKey = masterKeys.current.deriveKey("plan-digest").export();
   const methods = methodsByPath([LVService, UserService]);
   return {
     plans: createSavedPlans({
       visibilityOf: createVisibilityOf({ hub: undefined }),
       store,
-      seal: createSeal(masterKey, "plans"),
+      seal: createSeal(masterKeys, "plans"),
       digestKey,
       methods,
       rules: createApprovalRules([]),

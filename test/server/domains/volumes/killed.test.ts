@@ -124,9 +124,9 @@ function createCountedRestic() {
  * that all runs can share one store.
  */
 async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: number) {
-  const { store, masterKey } = shared;
+  const { store, masterKeys } = shared;
   const { restic, storedCount } = createCountedRestic();
-  const host = await createHost(t, { store, masterKey, restic });
+  const host = await createHost(t, { store, masterKeys, restic });
   const at = { host: `host-${dieAt}` };
   const requester = await createGateway(t, host, { ...at, isIdle: true });
   const helper = await createGateway(t, host, at);

@@ -10,7 +10,7 @@ import {
   LVService,
   VGService,
 } from "../../../../gen/proto/lvmd_pb.ts";
-import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../server/crypto/seal.ts";
 import {
   createKeptResults,
@@ -56,10 +56,10 @@ function callOf({ key = "key-1", name = "data", accountId = "account-1", ...fact
 
 /** Sends a call twice with one key. Its handler fails in a way that may have changed something, so it must run only once. */
 export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<unknown>): Promise<void> {
-  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "a test");
+  const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "a test");
   const kept = createKeptResults({
     store,
-    seal: createSeal(masterKey, "idempotency"),
+    seal: createSeal(masterKeys, "idempotency"),
     hashKey: randomBytes(32),
     instanceId: randomUUID(),
     onFailed: (what) => t.fail(what),
@@ -93,9 +93,9 @@ export function testIdempotencyContract(
   t: Test,
   openStores: (t: Test) => Promise<readonly [Store, Store]>,
 ): void {
-  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "a test");
+  const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "a test");
   const secrets = {
-    seal: createSeal(masterKey, "idempotency"),
+    seal: createSeal(masterKeys, "idempotency"),
     hashKey: randomBytes(32),
   };
 

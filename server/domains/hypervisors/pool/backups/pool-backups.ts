@@ -46,7 +46,7 @@ export interface PoolBackupsOptions {
   readonly runner: InlineRunner;
   readonly operations: Operations;
   readonly store: Pick<Store, "run">;
-  /** `createSeal(masterKey, "repository-key")`. */
+  /** `createSeal(masterKeys, "repository-key")`. */
   readonly keySeal: Seal;
   /** Name of this host. */
   readonly host: string;

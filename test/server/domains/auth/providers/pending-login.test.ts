@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { test } from "tap";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { createPendingLogins } from "../../../../../server/domains/auth/providers/pending-login.ts";
-import { errorOf, masterKey, reasonOf } from "../auth-under-test.ts";
+import { errorOf, masterKeys, reasonOf } from "../auth-under-test.ts";
 
-const logins = createPendingLogins(createSeal(masterKey, "pending-login"));
+const logins = createPendingLogins(createSeal(masterKeys, "pending-login"));
 const checks = { state: "the state", nonce: "the nonce", codeVerifier: "the verifier" };
 
 const reasonFor = (open: () => unknown) => reasonOf((async () => open())());
@@ -31,7 +31,7 @@ test("a login of one type, or of another key, is not one of the other", async (t
   t.match(logins.openDevice(device), { provider: "corp", deviceCode: "the code" });
   t.equal(await reasonFor(() => logins.openDevice(browser)), "LOGIN_NOT_BEGUN");
   t.equal(await reasonFor(() => logins.openBrowser(device, "corp", checks.state)), "LOGIN_NOT_BEGUN");
-  const others = createPendingLogins(createSeal(masterKey, "another purpose"));
+  const others = createPendingLogins(createSeal(masterKeys, "another purpose"));
   t.equal(
     await reasonFor(() => logins.openDevice(others.sealDevice("corp", "c", Infinity))),
     "LOGIN_NOT_BEGUN",

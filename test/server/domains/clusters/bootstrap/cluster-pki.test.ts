@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, randomBytes, sign, verify, X509Certificate } from "node:crypto";
 import { test } from "tap";
-import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import {
   adminExpiresAt,
@@ -90,8 +90,8 @@ test("a new certificate for the administrator changes nothing else", async (t) =
 });
 
 test("all keys can be restored from a seal, and nothing else is accepted", async (t) => {
-  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
-  const seal = createSeal(masterKey, "cluster keys");
+  const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "the test");
+  const seal = createSeal(masterKeys, "cluster keys");
   const sealed = seal.seal(Buffer.from(formatClusterPki(pki)), "clusters/prod");
   t.same(parseClusterPki(Buffer.from(seal.open(sealed, "clusters/prod")).toString()), pki);
   for (const text of ["", "{}", "null", JSON.stringify({ ...pki, admin: { privateKeyPem: "secret" } })]) {

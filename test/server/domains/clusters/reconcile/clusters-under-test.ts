@@ -1,4 +1,4 @@
-import { createSecretKey, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import type { FakeMachineOptions } from "../../../../../adapters/maas/fake/machine.ts";
@@ -9,6 +9,7 @@ import {
 } from "../../../../../adapters/maas/sandbox.ts";
 import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
 import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
+import { masterKeysFromText } from "../../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { sealClusterSecrets } from "../../../../../server/domains/clusters/access/cluster-secrets.ts";
 import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
@@ -90,11 +91,8 @@ export interface TestClusters {
 }
 
 const minuteMs = 60_000;
-const key = createSecretKey(Buffer.alloc(32, 9));
-export const clusterSeal = createSeal(
-  { deriveKey: () => key, fingerprint: "test", source: "test" },
-  "cluster",
-);
+const masterKeys = masterKeysFromText(Buffer.alloc(32, 9).toString("base64"), "test");
+export const clusterSeal = createSeal(masterKeys, "cluster");
 
 const quickSettings: ClusterSettings = {
   endpoints: Array.from({ length: 30 }, (_, index) => `10.20.0.${220 + index}`),

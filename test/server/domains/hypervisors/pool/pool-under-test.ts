@@ -10,7 +10,7 @@ import {
   ShrinkStoragePoolRequestSchema,
   StoragePoolService,
 } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
-import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import { domainReasons } from "../../../../../server/domain/reasons.ts";
 import {
@@ -106,7 +106,7 @@ export interface PoolGatewayOptions {
   readonly isIdle?: boolean;
 }
 
-const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
+const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "test");
 
 /** Creates the parts of a gateway that handle the pool; closed when the test ends. */
 export async function createPoolGateway(t: Test, options: PoolGatewayOptions): Promise<PoolGateway> {
@@ -119,7 +119,7 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
   const operations = createOperations({
     store,
     instance: { instanceId: randomBytes(4).toString("hex"), host },
-    seal: createSeal(masterKey, "operations"),
+    seal: createSeal(masterKeys, "operations"),
     limits: { perSystem: 4, maxOpen: 100, leaseMs: 20_000, keepMs: 86_400_000 },
     log: { info: () => {}, warn: (message, cause) => t.comment(`${message} ${cause ?? ""}`) },
     firstPauseMs: 5,

@@ -10,7 +10,7 @@ import {
   type DataSourceSchema,
   LVService,
 } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
-import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSettings } from "../../../../../server/domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "../../../../../server/domains/volumes/device-class.ts";
@@ -51,7 +51,7 @@ export interface HostUnderTest {
   readonly lvm: LvmAdapter;
   readonly restic: ResticAdapter;
   readonly store: OperationsOptions["store"];
-  readonly masterKey: ReturnType<typeof masterKeyFromText>;
+  readonly masterKeys: ReturnType<typeof masterKeysFromText>;
 }
 
 /** Creates a host with the volumes `data` of 2 GiB in `vg0` and `small` of 1 GiB in the thin pool of `vg1`. */
@@ -65,7 +65,7 @@ export async function createHost(t: Test, facts: Partial<HostUnderTest> = {}): P
     lvm,
     restic: facts.restic ?? createResticSandbox({ transferMs: 30 }),
     store: facts.store ?? (await openOwnStore(t)),
-    masterKey: facts.masterKey ?? masterKeyFromText(randomBytes(32).toString("base64"), "test"),
+    masterKeys: facts.masterKeys ?? masterKeysFromText(randomBytes(32).toString("base64"), "test"),
   };
 }
 
@@ -137,7 +137,7 @@ export async function createGateway(
   hostUnderTest: HostUnderTest,
   options: GatewayOptions = {},
 ): Promise<BackupsGateway> {
-  const { masterKey } = hostUnderTest;
+  const { masterKeys } = hostUnderTest;
   const { lvm = hostUnderTest.lvm, restic = hostUnderTest.restic } = options;
   const store = options.store ?? hostUnderTest.store;
   const host = options.host ?? "alpha";
@@ -149,7 +149,7 @@ export async function createGateway(
   const operations = createOperations({
     store,
     instance: { instanceId: randomBytes(4).toString("hex"), host },
-    seal: createSeal(masterKey, "operations"),
+    seal: createSeal(masterKeys, "operations"),
     limits: {
       perSystem: options.perSystem ?? 4,
       maxOpen: 100,
@@ -181,11 +181,11 @@ export async function createGateway(
     auth: { registrations: [], planners: [] },
     ...historyUnderTest(),
     store,
-    repositoryKeySeal: createSeal(masterKey, "repository-key"),
-    planSeal: createSeal(masterKey, "plans"),
+    repositoryKeySeal: createSeal(masterKeys, "repository-key"),
+    planSeal: createSeal(masterKeys, "plans"),
     approvalRules: [],
     planDigestKey: new Uint8Array(32),
-    clusterSeal: createSeal(masterKey, "cluster"),
+    clusterSeal: createSeal(masterKeys, "cluster"),
     instanceId: "test",
     host,
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },

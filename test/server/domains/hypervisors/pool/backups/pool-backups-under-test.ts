@@ -8,7 +8,7 @@ import { createLvmSandbox } from "../../../../../../adapters/lvm/sandbox.ts";
 import type { Repository, ResticAdapter, ResticSnapshot } from "../../../../../../adapters/restic/adapter.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
 import type { BackupRow } from "../../../../../../server/backups/store/backups.ts";
-import { masterKeyFromText } from "../../../../../../server/crypto/master-key.ts";
+import { masterKeysFromText } from "../../../../../../server/crypto/master-keys.ts";
 import { createSeal } from "../../../../../../server/crypto/seal.ts";
 import type { PoolVolumesSystem } from "../../../../../../server/domains/hypervisors/pool/backups/pool-backups.ts";
 import { createDirectoryPool } from "../../../../../../server/domains/hypervisors/pool/directory-pool.ts";
@@ -20,7 +20,7 @@ import { openOwnStore } from "../../../../store/own-store.ts";
 import { createPoolGateway, createPoolLvm, type PoolGateway } from "../pool-under-test.ts";
 
 const mib = 1n << 20n;
-const keySeal = createSeal(masterKeyFromText(randomBytes(32).toString("base64"), "test"), "repository-key");
+const keySeal = createSeal(masterKeysFromText(randomBytes(32).toString("base64"), "test"), "repository-key");
 
 /** What the gateways of one host share. */
 export interface PoolHost {

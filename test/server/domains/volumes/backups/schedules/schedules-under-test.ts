@@ -57,7 +57,7 @@ export async function createSchedulesGateway(
     readonly host?: string;
   } = {},
 ): Promise<SchedulesGateway> {
-  const { masterKey, store, restic } = hostUnderTest;
+  const { masterKeys, store, restic } = hostUnderTest;
   const { minimumAgeHours = 0, lvm = hostUnderTest.lvm, host = "alpha" } = options;
   const logged: string[] = [];
   const log = {
@@ -72,7 +72,7 @@ export async function createSchedulesGateway(
   const operations = createOperations({
     store,
     instance: { instanceId: randomBytes(4).toString("hex"), host },
-    seal: createSeal(masterKey, "operations"),
+    seal: createSeal(masterKeys, "operations"),
     limits: { perSystem: 4, maxOpen: 100, leaseMs: 20_000, keepMs: 86_400_000 },
     log,
     firstPauseMs: 5,
@@ -87,7 +87,7 @@ export async function createSchedulesGateway(
     operations,
     events,
     store,
-    keySeal: createSeal(masterKey, "repository-key"),
+    keySeal: createSeal(masterKeys, "repository-key"),
     host,
     log,
   });
