@@ -51,7 +51,7 @@ export const gatewayKeys = {
     }),
   keyFile: path.exactOptional().meta({
     description:
-      "File with the master key (32 bytes in base64) that encrypts the secrets in the store. If absent, the gateway uses `key` in the data directory and creates it with a new store, unless the variable HOSTPLANE_KEY holds the key itself.",
+      "File with the master key (32 bytes in base64) that encrypts the secrets in the store, and during a change of the key also the other one, on a line of its own. If absent, the gateway uses `key` in the data directory and creates it with a new store, unless the variable HOSTPLANE_KEY holds the key itself.",
   }),
   host: z
     .string()

@@ -65,11 +65,11 @@ export interface KeyTimes {
   readonly silentMs: number;
   /** How long secrets that were encrypted with the replaced key may be on their way to the store. */
   readonly settleMs: number;
-  /** How long a change waits for other gateways to read the key. */
+  /** How long a change waits for other gateways to read the key. Longer than a killed one counts as alive. */
   readonly patienceMs: number;
 }
 
-const defaultTimes = { renewMs: 5_000, silentMs: 20_000, patienceMs: 15_000 };
+const defaultTimes = { renewMs: 5_000, silentMs: 15_000, patienceMs: 25_000 };
 /** Longer than a query of PostgreSQL may take; SQLite is in this process. */
 const settleMs = { shared: 20_000, own: 1_000 };
 const pollMs = 200;

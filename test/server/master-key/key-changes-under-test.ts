@@ -50,9 +50,13 @@ export async function openKeyStore(
 const rowsOfFirstColumn = 23;
 
 /** Fills every column with secrets, the first one with several batches. Returns how many there are. */
-export async function fillWithSecrets(store: KeyStore, keys: MasterKeys): Promise<number> {
+export async function fillWithSecrets(
+  store: KeyStore,
+  keys: MasterKeys,
+  columns = sealedColumns,
+): Promise<number> {
   let count = 0;
-  for (const [index, column] of sealedColumns.entries()) {
+  for (const [index, column] of columns.entries()) {
     // A fleet has one authority, and a gateway one membership.
     const rows = column.table.startsWith("fleet_") ? 1 : index === 0 ? rowsOfFirstColumn : 2;
     for (let row = 1; row <= rows; row += 1) {
@@ -108,8 +112,8 @@ export async function assertOnlyNeeds(t: Test, store: KeyStore, key: string, cou
   t.equal(seen, count, "none is lost");
 }
 
-/** Times that no test has to wait for. A dead gateway counts as gone soon. */
-const quickTimes = { renewMs: 50, silentMs: 1_000, settleMs: 0, patienceMs: 100 };
+/** Times that no test has to wait for. A killed gateway counts as gone soon. */
+const quickTimes = { renewMs: 50, silentMs: 100, settleMs: 0, patienceMs: 10_000 };
 
 /** The key changes of one gateway, with its log. */
 export interface KeyChangesUnderTest extends KeyChanges {

@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { appendFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { type Data, dataWithStore, stop } from "../data-under-test.ts";
@@ -60,6 +61,8 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
   t.equal((await stat(backup)).mode & 0o777, 0o600);
   t.match(await refused(["store", "backup", backup]), { code: 1, stderr: /the file exists/ });
 
+  await changeKey(t, { data, run, refused });
+
   const lines = (await run(["audit", "export", "--actor", "admin-socket"])).trim().split("\n");
   const events = lines.map((line) => JSON.parse(line));
   t.match(events.at(-1), {
@@ -72,6 +75,27 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
   const filters = ["--rpc", "hostplane.v1.UserService/DeleteUser", "--outcome", "OK", "--from", "2020-01-01"];
   t.match(JSON.parse(await run(["audit", "export", ...filters])), { resource: "users/alice" });
   t.equal(await run(["audit", "export", "--to", "2020-01-01"]), "");
+}
+
+async function changeKey(
+  t: Test,
+  { data, run, refused }: Pick<Data, "data" | "run" | "refused">,
+): Promise<void> {
+  const before = await run(["store", "key-status"]);
+  t.match(before, /^in use {4}[\da-f]{32} \d+ secrets \(.*signing_keys 2.*\), from .*sandbox\/key\n$/);
+  const [fingerprint = ""] = before.match(/[\da-f]{32}/) ?? [];
+  t.match(await refused(["store", "change-key"]), {
+    code: 1,
+    stderr: /is already in use: add a new key after it/,
+  });
+  await appendFile(join(data, "sandbox", "key"), `${randomBytes(32).toString("base64")}\n`);
+  const changed = await run(["store", "change-key"]);
+  t.match(
+    changed,
+    /^the master key in use is now [\da-f]{32}\nencrypting all secrets again; .*\nno secret in the store needs .* any more: .*\n$/,
+  );
+  t.match(changed.split("\n")[2], fingerprint);
+  t.notMatch(await run(["store", "key-status"]), fingerprint, "the replaced key is not listed any more");
 }
 
 async function refuse(t: Test, { refused }: Data): Promise<void> {
