@@ -63,7 +63,7 @@ export function loadMasterKeys(options: MasterKeysOptions): MasterKeys {
   });
 }
 
-/** Returns the keys of a text, one on each line. @throws as `parseMasterKeys` */
+/** Returns the keys of a text, separated by white space. @throws as `parseMasterKeys` */
 export function masterKeysFromText(text: string, source: string): MasterKeys {
   return createMasterKeys(source, () => text);
 }
@@ -107,7 +107,7 @@ function createMasterKeys(source: string, read: () => string): MasterKeys {
 }
 
 /**
- * Parses master keys, one on each line; empty lines are ignored.
+ * Parses master keys, separated by white space.
  * @throws Error when there is none, or when one is invalid or repeated; the message names the line and repeats no key
  */
 function parseMasterKeys(
@@ -116,8 +116,7 @@ function parseMasterKeys(
 ): { readonly keys: readonly MasterKey[]; readonly last: MasterKey } {
   const lines = text
     .split("\n")
-    .map((line, index) => ({ text: line.trim(), number: index + 1 }))
-    .filter((line) => line.text !== "");
+    .flatMap((line, index) => (line.match(/\S+/g) ?? []).map((word) => ({ text: word, number: index + 1 })));
   const isSingle = lines.length === 1;
   const lineOf = new Map<string, number>();
   const keys = lines.map((line) => {

@@ -24,7 +24,7 @@ export function changeKey(options: TargetOptions, context: CommandContext): Prom
   return withSession(options, context, { mustRun: false }, async (session) => {
     const socket = adminSocketOf(session);
     let status = await callAdminSocket<KeyStatus>(socket, "POST", storeKeyPath);
-    const replaced = status.old.map(({ fingerprint }) => fingerprint).join(", ");
+    const replaced = status.old.map(({ fingerprint }) => fingerprint).join(", ") || "a replaced key";
     context.output.out(`the master key in use is now ${status.current}`);
     if (status.old.length > 0) {
       context.output.out("encrypting all secrets again; if this command is stopped, the gateway continues");

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
 import { loadMasterKeys } from "../../../server/crypto/master-keys.ts";
@@ -99,6 +99,10 @@ test("a change is refused with the reason", async (t) => {
   await refused(/key, line 2: expected 32 bytes in base64/);
   write("");
   await refused(/expected 32 bytes in base64/);
+  write(`${first}\n${second}\n`);
+  chmodSync(keyFile, 0o644);
+  await refused(/may be read or changed by others \(mode 644\): run chmod 600/);
+  chmodSync(keyFile, 0o600);
 
   write(`${first}\n${second}\n`);
   t.match(await changes.change(), { current: fingerprintOf(second) });

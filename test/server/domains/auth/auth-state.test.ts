@@ -116,7 +116,7 @@ test("another master key cannot decrypt a signing key", async (t) => {
   await ensureSigningKey(store, createSeal(masterKeys, "another"));
   await t.rejects(
     createAuthState({ store, keySeal, host: "host-1", onFailed }),
-    /cannot be decrypted with this master key/,
+    /cannot be decrypted with its master key/,
   );
 });
 
