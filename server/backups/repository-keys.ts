@@ -3,7 +3,9 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { resticReasons } from "../../adapters/restic/reasons.ts";
 import type { Seal } from "../crypto/seal.ts";
 import type { Store } from "../store/store.ts";
+import type { ExportedKey } from "./exported-keys.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
+import type { RepositoryKeyRow } from "./store/repository-keys.ts";
 
 /** Keys that the gateway creates for repositories whose users give none; the store has them encrypted. */
 export interface RepositoryKeys {
@@ -16,6 +18,8 @@ export interface RepositoryKeys {
   find(place: RepositoryPlace): Promise<string>;
   /** Returns a key. @throws InfraError REPOSITORY_KEY_WRONG when there is no key of this name */
   open(name: string): Promise<string>;
+  /** Returns all keys, by repository. */
+  all(): Promise<readonly ExportedKey[]>;
 }
 
 /** 256 bits, the length of the keys that restic derives from it. */
@@ -23,6 +27,9 @@ const keyBytes = 32;
 
 /** @param seal has the purpose `repository-key` */
 export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): RepositoryKeys {
+  const opened = ({ name, secret_sealed }: RepositoryKeyRow) =>
+    Buffer.from(seal.open(new Uint8Array(secret_sealed), name)).toString("utf8");
+
   return {
     async ensure(place) {
       const repository = describePlace(place);
@@ -53,7 +60,12 @@ export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): Rep
       if (row === undefined) {
         throw new InfraError(resticReasons.REPOSITORY_KEY_WRONG, `the store no longer has the key ${name}`);
       }
-      return Buffer.from(seal.open(new Uint8Array(row.secret_sealed), name)).toString("utf8");
+      return opened(row);
+    },
+
+    async all() {
+      const rows = await store.run("repositoryKeys.list", undefined);
+      return rows.map((row) => ({ repository: row.repository, name: row.name, key: opened(row) }));
     },
   };
 }

@@ -4,8 +4,9 @@ import { nouns as domainNouns, type LazyNoun } from "../domains/commands.ts";
 import { addCommands, outputOption } from "./add-commands.ts";
 import { completeNames, contextNoun } from "./completion/completed-names.ts";
 import { completeCommand, shells } from "./completion/shells.ts";
-import { collect, withConfigFlags, withGatewayFlags, withTargetFlags } from "./config/config-flags.ts";
+import { collect, withGatewayFlags } from "./config/config-flags.ts";
 import { packageVersion } from "./package-version.ts";
+import { addStore } from "./store/add-store.ts";
 import type { Output } from "./table/output.ts";
 
 type Nouns = Readonly<Record<string, LazyNoun>>;
@@ -147,36 +148,6 @@ function addServing(program: Command, version: string, output: Output, onExit: O
     .description("check file, environment and flags; report every mistake with its line")
     .action(async (options) =>
       onExit(await (await import("./config/config.ts")).checkConfig(options, output)),
-    );
-}
-
-function addStore(program: Command, version: string, output: Output, onExit: OnExit): void {
-  const store = program
-    .command("store")
-    .description("back up or move users, tokens and the audit log, and change their master key");
-  withTargetFlags(store.command("backup"))
-    .description("write a consistent copy of the store while the gateway keeps running")
-    .argument("<file>", "must not exist")
-    .action(async (file, options) => {
-      const { backupStore } = await import("./store/store.ts");
-      onExit(await backupStore(file, options, { output, version }));
-    });
-  withTargetFlags(store.command("change-key"))
-    .description("change the master key to the last one of the key file, while the gateway keeps running")
-    .action(async (options) =>
-      onExit(await (await import("./store/store-key.ts")).changeKey(options, { output, version })),
-    );
-  withTargetFlags(store.command("key-status"))
-    .description("show which master key is in use, and which replaced ones are still needed")
-    .action(async (options) =>
-      onExit(await (await import("./store/store-key.ts")).printKeyStatus(options, { output, version })),
-    );
-  withConfigFlags(store.command("copy"))
-    .description(
-      "copy the SQLite store of a stopped gateway to the empty PostgreSQL database that `store` names",
-    )
-    .action(async (options) =>
-      onExit(await (await import("./store/store.ts")).copyStoreToPostgres(options, output)),
     );
 }
 

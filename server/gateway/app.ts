@@ -41,6 +41,7 @@ import { apiDocs } from "../web/docs/api-docs.ts";
 import { koorApp } from "../web/koor-app.ts";
 import { type LoginLinkOptions, loginLink } from "../web/login-link.ts";
 import { type ProviderLogoutOptions, providerLogout } from "../web/provider-logout.ts";
+import { type RepositoryKeysOptions, repositoryKeys } from "../web/repository-keys.ts";
 import { securityHeadersOf } from "../web/security-headers.ts";
 import { statusPages } from "../web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "../web/store-backup.ts";
@@ -76,6 +77,8 @@ export interface AppOptions {
   readonly backupStore: (file: string) => Promise<StoreBackup>;
   /** Changes the master key, for callers on the admin socket. */
   readonly keyChanges: StoreKeyOptions["keyChanges"];
+  /** Exports the keys of backup repositories, for callers on the admin socket. */
+  readonly exportKeys: RepositoryKeysOptions["exportKeys"];
   /** As LoginLinkOptions.redeem; absent: there are no links that log in. */
   readonly redeemLoginLink?: LoginLinkOptions["redeem"] | undefined;
   /** Ends the sessions that an identity provider's logout token names; absent: there are no providers. */
@@ -188,6 +191,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
   await app.register(storeKey, { listenerOf, keyChanges: options.keyChanges });
+  await app.register(repositoryKeys, { listenerOf, exportKeys: options.exportKeys });
   await registerLoginPages(app, options, listenerOf);
   await app.register(dashboard);
   app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));

@@ -9,6 +9,7 @@ import { createPageAccess } from "../rpc/protocols/http/page-access.ts";
 import { type App, type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Engine } from "./engine.ts";
+import { exportKeys } from "./export-keys.ts";
 import type { GatewayOptions, OpenGatewayOptions } from "./gateway-options.ts";
 import { methodRuleOf } from "./method-rules.ts";
 import type { Services } from "./services.ts";
@@ -70,6 +71,7 @@ export async function openApp(
       return { sizeBytes, masterKey: `${data.masterKeys.source} (${words} ${keyChecks.join(", ")})` };
     },
     keyChanges: data.keyChanges,
+    exportKeys: (keyFile) => exportKeys(data, keyFile),
     logger,
     corsOrigins: config.cors.origins,
     maxMessageBytes: config.limits.maxMessageBytes,

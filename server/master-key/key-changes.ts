@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { MasterKeys } from "../crypto/master-keys.ts";
 import { assertMasterKeys } from "../store/database-facts.ts";
 import { storeReasons } from "../store/reasons.ts";
 import type { Store } from "../store/store.ts";
+import { beginChange, reloadedNewest, unchanged } from "./begin-change.ts";
 import { createReencryption } from "./reencryption.ts";
 import { type SealedColumn, sealedColumns } from "./sealed-columns.ts";
 import type { KeyUse } from "./store/sealed-values.ts";
@@ -72,7 +72,6 @@ export interface KeyTimes {
 const defaultTimes = { renewMs: 5_000, silentMs: 15_000, patienceMs: 25_000 };
 /** Longer than a query of PostgreSQL may take; SQLite is in this process. */
 const settleMs = { shared: 20_000, own: 1_000 };
-const pollMs = 200;
 
 /**
  * Puts the store's key into use, and follows changes of it by other gateways.
@@ -248,44 +247,4 @@ export async function openKeyChanges(options: KeyChangesOptions): Promise<KeyCha
 
 function isOld({ old }: StoredKeys, fingerprint: string): boolean {
   return old.some((each) => each.fingerprint === fingerprint);
-}
-
-/** Reads the keys again, and returns the fingerprint of the newest. @throws InfraError MASTER_KEY_UNCHANGED */
-function reloadedNewest(masterKeys: MasterKeys): string {
-  try {
-    masterKeys.reload();
-    return masterKeys.newest.fingerprint;
-  } catch (error) {
-    throw unchanged(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/** Waits until all gateways have the key, and puts it into use. @throws InfraError MASTER_KEY_UNCHANGED, STORE_UNAVAILABLE */
-async function beginChange(
-  store: KeyChangesOptions["store"],
-  fingerprint: string,
-  { silentMs, patienceMs }: KeyTimes,
-): Promise<void> {
-  const endMs = performance.now() + patienceMs;
-  for (;;) {
-    const begun = await store.run("masterKeys.begin", { fingerprint, silentMs });
-    if (begun.ok) {
-      return;
-    }
-    if (begun.why === "running") {
-      throw unchanged(
-        `an earlier change has not ended: secrets may still need ${begun.old.join(", ")}. Wait until \`hostplane store key-status\` no longer lists it`,
-      );
-    }
-    if (performance.now() > endMs) {
-      throw unchanged(
-        `these gateways do not have the key ${fingerprint}: ${begun.hosts.join(", ")}. Add it to the key file of each, and restart those with HOSTPLANE_KEY`,
-      );
-    }
-    await delay(pollMs);
-  }
-}
-
-function unchanged(why: string): InfraError {
-  return new InfraError(storeReasons.MASTER_KEY_UNCHANGED, `the master key was not changed: ${why}`);
 }

@@ -18,6 +18,11 @@ export const repositoryKeyTransactions = {
       .executeTakeFirst();
   },
 
+  /** Lists all keys. */
+  async "repositoryKeys.list"({ db }: TransactionContext, _args: undefined): Promise<RepositoryKeyRow[]> {
+    return db.selectFrom("repository_keys").selectAll().orderBy("repository").execute();
+  },
+
   /** Stores a key for its repository, unless the repository has one; returns the repository's key. */
   async "repositoryKeys.make"(
     { db, nowMs }: TransactionContext,

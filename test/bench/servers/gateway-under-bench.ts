@@ -120,6 +120,7 @@ export async function startGatewayUnderBench(
     mayReadMetrics: async () => undefined,
     backupStore: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "none")),
     keyChanges: data.keyChanges,
+    exportKeys: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "none")),
     logger,
     corsOrigins: [],
     maxMessageBytes,

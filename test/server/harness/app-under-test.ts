@@ -76,6 +76,7 @@ export async function startAppUnderTest(
       status: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
       change: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
     },
+    exportKeys: () => Promise.reject(new InfraError(rpcReasons.NOT_BUILT, "there is no store")),
     logger,
     corsOrigins: [],
     maxMessageBytes: settings.maxMessageBytes ?? 4 << 20,

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, stat } from "node:fs/promises";
+import { appendFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { type Data, dataWithStore, stop } from "../data-under-test.ts";
+import { runInProcess } from "../run-in-process.ts";
 
 async function administer(t: Test, { data, run, refused }: Data): Promise<void> {
   t.match(
@@ -62,6 +63,7 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
   t.match(await refused(["store", "backup", backup]), { code: 1, stderr: /the file exists/ });
 
   await changeKey(t, { data, run, refused });
+  await exportKeys(t, { data, run, refused });
 
   const lines = (await run(["audit", "export", "--actor", "admin-socket"])).trim().split("\n");
   const events = lines.map((line) => JSON.parse(line));
@@ -96,6 +98,25 @@ async function changeKey(
   );
   t.match(changed.split("\n")[2], fingerprint);
   t.notMatch(await run(["store", "key-status"]), fingerprint, "the replaced key is not listed any more");
+}
+
+async function exportKeys(
+  t: Test,
+  { data, run, refused }: Pick<Data, "data" | "run" | "refused">,
+): Promise<void> {
+  await run(["backup", "create", "monday", "sandbox-web", "--wait"]);
+  const [keyFile, file] = [join(data, "second-key"), join(data, "exported-keys")];
+  await writeFile(keyFile, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+  const args = ["store", "export-keys", file, "--key-file"];
+  t.match(await refused([...args, join(data, "sandbox", "key")]), { code: 1, stderr: /is a master key/ });
+  t.match(
+    await run([...args, keyFile]),
+    /^wrote .*exported-keys \(1 keys\); only the key in .* decrypts it\n$/,
+  );
+  t.match(await refused([...args, keyFile]), { code: 1, stderr: /EEXIST/ });
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  const printed = await runInProcess(["store", "print-keys", file, "--key-file", keyFile]);
+  t.match(JSON.parse(printed.stdout), { name: /^key-/, key: /^[\w-]{43}$/, repository: String });
 }
 
 async function refuse(t: Test, { refused }: Data): Promise<void> {
