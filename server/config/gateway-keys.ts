@@ -7,6 +7,7 @@ import { listenerSchema } from "./listener-schema.ts";
 import { assertPublicUrl, providerKeys } from "./provider-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
 import { parseStoreAddress } from "./store-address.ts";
+import { storeBackupsSchema } from "./store-backups-schema.ts";
 
 const path = z.string().min(1);
 
@@ -49,6 +50,7 @@ export const gatewayKeys = {
         "Where users, tokens, the audit log and idempotency keys are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
       writeOnly: true,
     }),
+  storeBackups: storeBackupsSchema,
   keyFile: path.exactOptional().meta({
     description:
       "File with the master key (32 bytes in base64) that encrypts the secrets in the store, and during a change of the key also the other one, on a line of its own. If absent, the gateway uses `key` in the data directory and creates it with a new store, unless the variable HOSTPLANE_KEY holds the key itself.",

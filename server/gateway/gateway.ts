@@ -12,6 +12,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { OperationsLog } from "../operations/operations-options.ts";
 import { shortSocketPath } from "../rpc/listener/admin-listener.ts";
+import { startScheduledBackups } from "../store/scheduled-backups.ts";
 import { loginLinkPath } from "../web/login-link.ts";
 import { type Readiness, readReadiness } from "../web/readiness.ts";
 import type { App } from "./app.ts";
@@ -186,11 +187,11 @@ function factsOfListener({ config: { tls, services }, listener }: ConfiguredList
   return { address: listener.address(), tls: tls !== undefined, services: services ?? [] };
 }
 
-/** Starts the operations of the store and the schedules. */
+/** Starts the operations of the store, the schedules, and copies of the store. */
 function beginWork(
-  { operations, leftCommandsSettled }: Engine,
+  { operations, leftCommandsSettled, log }: Engine,
   services: Services,
-  { logger }: OpenGatewayOptions,
+  { config: { storeBackups }, data, isSandbox, logger }: OpenGatewayOptions,
   shutdown: AbortSignal,
   opened: AsyncDisposableStack,
 ): void {
@@ -202,6 +203,10 @@ function beginWork(
   operations.begin();
   const schedules = services.beginSchedules();
   opened.defer(() => schedules.close());
+  if (storeBackups !== undefined && !isSandbox) {
+    const backups = startScheduledBackups({ store: data.store, ...storeBackups }, log);
+    opened.defer(() => backups.close());
+  }
 }
 
 /** Starts what happens by itself in the demo world; nothing without one, and on a hub, whose hosts have the systems for it. */

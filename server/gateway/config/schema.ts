@@ -34,6 +34,10 @@ export const configSchema = z
       const message = `expected no ${name}, because this gateway is a hub (\`fleet.hub\`): configure ${name} on the hosts that join it`;
       context.addIssue({ code: "custom", path: [name], message });
     }
+    if (config.storeBackups !== undefined && config.store !== "sqlite") {
+      const message = "expected no storeBackups, because the store is PostgreSQL: use pg_dump";
+      context.addIssue({ code: "custom", path: ["storeBackups"], message });
+    }
   });
 
 /** The whole configuration with every default filled in. */

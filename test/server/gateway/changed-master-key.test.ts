@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
@@ -13,6 +12,7 @@ import type { KeyStatus } from "../../../server/master-key/key-changes.ts";
 import { adminSocketOf, shortSocketPath } from "../../../server/rpc/listener/admin-listener.ts";
 import { storeKeyPath } from "../../../server/web/store-key.ts";
 import { adminPassword, startGatewayUnderTest } from "../harness/gateway-under-test.ts";
+import { until } from "../harness/until.ts";
 import { makeDirectory } from "../store/store-under-test.ts";
 
 const newBob = { name: "bob", role: Role.VIEWER, certificateNames: ["CN=bob"] };
@@ -66,9 +66,7 @@ test("logins, saved plans and idempotency keys outlast a change of the master ke
   const [replaced] = changed.old;
   t.equal(readFileSync(keyFile, "utf8").split("\n").length, 3, "two keys, of which the last is in use");
   t.same(await admin.users.createUser(newBob, keyed), bob, "the kept answer");
-  while ((await before.status()).old.length > 0) {
-    await delay(20);
-  }
+  await until(async () => (await before.status()).old.length === 0);
   t.same(
     new Set((await before.status()).uses.map(({ fingerprint }) => fingerprint)),
     new Set([changed.current]),

@@ -14,6 +14,7 @@ import { adminSocketOf, shortSocketPath } from "../../../server/rpc/listener/adm
 import { storeKeyPath } from "../../../server/web/store-key.ts";
 import { main, start } from "../cli/run-hostplane.ts";
 import { adminPassword } from "../harness/gateway-under-test.ts";
+import { until } from "../harness/until.ts";
 import { makeDirectory } from "../store/store-under-test.ts";
 
 const rounds = 3;
@@ -97,9 +98,8 @@ export async function testKilledKeyChange(t: Test, store: string): Promise<void>
     if (!hasBegun) {
       await running.change();
     }
-    while ((await running.status()).old.length > 0) {
-      await delay(50);
-    }
+    const { status } = running;
+    await until(async () => (await status()).old.length === 0);
     t.same(await running.createUsers(token), users, `round ${round}: the login and the kept answers`);
   }
   running.gateway.child.kill("SIGTERM");

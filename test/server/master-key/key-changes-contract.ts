@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
 import { loadMasterKeys } from "../../../server/crypto/master-keys.ts";
 import { sealedColumns } from "../../../server/master-key/sealed-columns.ts";
+import { until } from "../harness/until.ts";
 import { errorOf } from "../store/contract.ts";
 import { makeDirectory } from "../store/store-under-test.ts";
 import {
@@ -79,9 +79,7 @@ export function testSharedKeyChanges(
       throw new Error("there are no columns");
     }
     await insertSecret(stores[1], keysOf(first), late, 900);
-    while (keysOfB.current.fingerprint !== fingerprintOf(second)) {
-      await delay(10);
-    }
+    await until(() => keysOfB.current.fingerprint === fingerprintOf(second));
     const status = await a.status();
     t.match(status.old, [{ fingerprint: fingerprintOf(first) }], "the replaced key is still needed");
     t.same(status.gateways, [{ host: "host-2", isBehind: true }]);
@@ -112,9 +110,7 @@ export function testSharedKeyChanges(
     await a.change();
     t.same(b.lost, []);
     wake();
-    while (b.lost.length === 0) {
-      await delay(10);
-    }
+    await until(() => b.lost.length > 0);
     t.match(b.lost[0], {
       reason: "MASTER_KEY_MISMATCH",
       message: new RegExp(

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
 import { type MasterKeys, masterKeysFromText } from "../../../server/crypto/master-keys.ts";
 import { createSeal, keyOfSealed } from "../../../server/crypto/seal.ts";
@@ -12,6 +11,7 @@ import { type SealedColumn, sealedColumns } from "../../../server/master-key/sea
 import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
 import { ownMigrations } from "../../../server/store/program.ts";
 import type { Store } from "../../../server/store/store.ts";
+import { until } from "../harness/until.ts";
 import { keepLog } from "../store/store-under-test.ts";
 import type { transactions } from "./key-test-transactions.ts";
 
@@ -146,7 +146,5 @@ export async function openUnderTest(
 
 /** Waits until no replaced key is needed. */
 export async function untilChanged(changes: Pick<KeyChanges, "status">): Promise<void> {
-  while ((await changes.status()).old.length > 0) {
-    await delay(10);
-  }
+  await until(async () => (await changes.status()).old.length === 0);
 }

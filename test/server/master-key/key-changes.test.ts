@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { loadMasterKeys } from "../../../server/crypto/master-keys.ts";
 import { sealedColumns } from "../../../server/master-key/sealed-columns.ts";
+import { until } from "../harness/until.ts";
 import { errorOf } from "../store/contract.ts";
 import { makeDirectory } from "../store/store-under-test.ts";
 import { testSharedKeyChanges } from "./key-changes-contract.ts";
@@ -132,9 +133,9 @@ test("a secret that cannot be decrypted stays as it is, is reported, and keeps i
   await insertSecret(store, keysOf(first), { ...column, context: () => "another row" }, 500);
   const changes = await openUnderTest(store, keysOf(first, second));
   await changes.change();
-  while (!changes.lines.some((line) => line.startsWith("warn: 1 secrets in the table signing_keys"))) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(() =>
+    changes.lines.some((line) => line.startsWith("warn: 1 secrets in the table signing_keys")),
+  );
   const { old, unreadable, uses } = await changes.status();
   t.match(old, [{ fingerprint: fingerprintOf(first) }]);
   t.same(unreadable, [{ fingerprint: fingerprintOf(first), table: "signing_keys", count: 1 }]);

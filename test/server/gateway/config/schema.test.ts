@@ -362,3 +362,21 @@ test("the directory of sockets is an absolute path with room for their names", a
     t.match(messagesOfDirectory(directory), [/socketsDirectory: expected a path: must/], directory);
   }
 });
+
+test("copies of the store on a schedule are only for SQLite", async (t) => {
+  const storeBackups = { directory: "/backup" };
+  t.same(configSchema.parse({ storeBackups }).storeBackups, {
+    directory: "/backup",
+    everyHours: 24,
+    keep: 7,
+  });
+  const messageOf = (settings: object) => configSchema.safeParse(settings).error?.issues[0]?.message;
+  t.equal(
+    messageOf({ storeBackups, store: "postgres://hostplane@db.example/hostplane" }),
+    "expected no storeBackups, because the store is PostgreSQL: use pg_dump",
+  );
+  t.equal(messageOf({ storeBackups: { directory: "backup" } }), "expected an absolute path");
+  for (const bad of [{ everyHours: 0 }, { everyHours: 1.5 }, { keep: 0 }, { keepp: 1 }]) {
+    t.ok(messageOf({ storeBackups: { ...storeBackups, ...bad } }), JSON.stringify(bad));
+  }
+});
