@@ -305,7 +305,7 @@ test("a store moves from SQLite to PostgreSQL with all its rows", { skip, timeou
   const otherKey = await errorOf(copyStore({ ...options, keyCheck: "key-2" }));
   t.equal(otherKey.reason, "MASTER_KEY_MISMATCH");
   const copied = await copyStore(options);
-  t.equal(copied.get("meta"), 1203 + 9);
+  t.equal(copied.get("meta"), 1203 + 10);
   t.equal(copied.get("signing_keys"), 1);
   t.equal(copied.get("audit_events"), 10);
 
