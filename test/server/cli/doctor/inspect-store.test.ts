@@ -9,8 +9,10 @@ import { promisify } from "node:util";
 import { pino } from "pino";
 import { type Test, test } from "tap";
 import { createStoreInspector } from "../../../../server/cli/doctor/inspect-store.ts";
+import { masterKeysFromText } from "../../../../server/crypto/master-keys.ts";
 import { openData } from "../../../../server/gateway/open-data.ts";
 import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { openOwnStore } from "../../store/own-store.ts";
 
 const logger = pino({ level: "silent" });
 const anotherKey = Buffer.alloc(32, 7).toString("base64");
@@ -66,6 +68,23 @@ test("a store and its key match, and the check changes neither", async (t) => {
     { ok: true, what: /key matches the store$/ },
   ]);
   t.same(readdirSync(data), before);
+});
+
+test("a replaced key that is still needed is reported when its line is missing", async (t) => {
+  const data = await usedDirectory(t);
+  const file = join(data, "key");
+  const replaced = (await readFile(file, "utf8")).trim();
+  const next = masterKeysFromText(anotherKey, "the next key");
+  const store = await openOwnStore(t, {
+    directory: data,
+    keyCheck: masterKeysFromText(replaced, file).current.fingerprint,
+  });
+  await store.run("masterKeys.begin", { fingerprint: next.current.fingerprint, silentMs: 0 });
+  await store.close();
+  await writeFile(file, `${replaced}\n${anotherKey}\n`);
+  t.match(await findingsOf(data), [{ ok: true }, { ok: true, what: /key matches the store$/ }]);
+  await writeFile(file, `${anotherKey}\n`);
+  t.match(await findingsOf(data), [{ ok: true }, { ok: false, what: /still need the replaced master key/ }]);
 });
 
 test("a lost key, a wrong key and an invalid database are reported with the fix", async (t) => {
