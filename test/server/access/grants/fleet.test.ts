@@ -16,7 +16,7 @@ test("the hub decides the host of a call, and the host its resources", async (t)
   const agents = await Promise.all([startMemberUnderTest(t, {}), startMemberUnderTest(t, {})]);
   await joinFleet(hub, agents[0], "node-1", [{ name: "rack", value: "a" }]);
   await joinFleet(hub, agents[1], "node-2", [{ name: "rack", value: "b" }]);
-  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  await untilHosts(hub, (hosts) => hosts.every(({ report }) => report !== undefined));
   const { admin, userWith } = await grantsOf(t, hub.url);
   const create = (host: string, name: string) =>
     [`hosts/${host}/proto.LVService/CreateLV`, { name, sizeGb: "1" }] as const;
@@ -75,7 +75,7 @@ test("an agent takes no grants beyond its ceiling", async (t) => {
   const ceiling = { role: "viewer", services: ["proto.VGService", "proto.LVService"] };
   const agent = await startMemberUnderTest(t, { fleet: { agent: { ceiling } } });
   await joinFleet(hub, agent, "node-1");
-  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  await untilHosts(hub, (hosts) => hosts.every(({ report }) => report !== undefined));
   const { userWith } = await grantsOf(t, hub.url);
   const caller = await userWith("operator", [{ role: "ROLE_OPERATOR", resources }]);
   t.match(await caller.call("hosts/node-1/proto.LVService/RemoveLV", { name: "db-1" }), {
@@ -88,7 +88,7 @@ test("an agent takes no grants beyond its ceiling", async (t) => {
 test("a stream of a host ends when what its caller may do changes", async (t) => {
   const hub = await startHubUnderTest(t);
   await joinFleet(hub, await startMemberUnderTest(t, {}), "node-1");
-  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  await untilHosts(hub, (hosts) => hosts.every(({ report }) => report !== undefined));
   const { admin, userWith } = await grantsOf(t, hub.url);
   const caller = await userWith("database", [{ role: "ROLE_VIEWER", resources }]);
   const leaving = new AbortController();

@@ -32,7 +32,7 @@ test("a hub lists the operations of all hosts, and finds the host of each", asyn
   const agents = await Promise.all([startMemberUnderTest(t, {}), startMemberUnderTest(t, {})]);
   await joinFleet(hub, agents[0], "node-1", [{ name: "rack", value: "a" }]);
   await joinFleet(hub, agents[1], "node-2");
-  await untilHosts(hub, (hosts) => hosts.every(({ connected }) => connected));
+  await untilHosts(hub, (hosts) => hosts.every(({ report }) => report !== undefined));
   const one = await runOperation(agents[0]);
   const two = await runOperation(agents[1]);
   const operations = hub.admin(OperationService);
