@@ -105,6 +105,6 @@ export function answerTrailersFrom(
 export function badAnswer(host: string, what: string): InfraError {
   return new InfraError(
     fleetReasons.BAD_HOST_ANSWER,
-    `the answer of host ${host} is not one of an RPC: ${what}`,
+    `the answer of host ${host} is not a valid answer to an RPC: ${what}`,
   );
 }

@@ -222,7 +222,7 @@ function refusalOf(why: "unknown" | "used" | "expired" | "exists", name: string)
     case "used":
       return new InfraError(
         fleetReasons.JOIN_TOKEN_REFUSED,
-        "the token was used already; each token is good for one host",
+        "the token was used already; each token is valid for one host",
       );
     case "expired":
       return new InfraError(fleetReasons.JOIN_TOKEN_REFUSED, "the token has expired");
