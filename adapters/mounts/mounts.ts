@@ -77,7 +77,7 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
   }
 
   /**
-   * Checks that a mount is where it was requested. The path was checked before, but mount(8) follows it once more.
+   * Checks that a mount is where it was requested. The path was checked before, but mount(8) resolves it again.
    * @throws InfraError MOUNT_MISSING
    */
   async function assertMounted(path: string): Promise<void> {

@@ -136,7 +136,7 @@ function firstOfEachResource(open: readonly OpenOperation[]): ReadonlyMap<string
   return first;
 }
 
-/** Returns a reason if an operation of another host waits because that host's gateway is away. */
+/** Returns a reason if an operation of another host waits because that host's gateway is not running. */
 function reasonAway(
   { created_at }: OpenOperation,
   host: string,
