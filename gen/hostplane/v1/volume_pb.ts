@@ -1354,8 +1354,8 @@ export const VolumeService: GenService<{
     output: typeof CloneVolumeResponseSchema;
   },
   /**
-   * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM takes no snapshot of a
-   * copy-on-write snapshot.
+   * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM cannot create a snapshot of
+   * a copy-on-write snapshot.
    *
    * @generated from rpc hostplane.v1.VolumeService.CreateSnapshot
    */
