@@ -109,7 +109,7 @@ function tendHosts(
     } catch (error) {
       unsureUntilMs = performance.now() + 2 * graceMs;
       if (!hasFailed) {
-        log.warn("the hub cannot note which hosts it follows; retrying", error);
+        log.warn("the hub cannot record which hosts it follows; retrying", error);
       }
       hasFailed = true;
     }

@@ -217,7 +217,7 @@ function refusalOf(why: "unknown" | "used" | "expired" | "exists", name: string)
     case "exists":
       return new InfraError(
         fleetReasons.HOST_EXISTS,
-        `the fleet has a host "${name}" already; remove it first (hostplane host remove ${name}), or join with another name`,
+        `the fleet already has a host "${name}"; remove it first (hostplane host remove ${name}), or join with another name`,
       );
     case "used":
       return new InfraError(

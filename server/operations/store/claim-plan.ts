@@ -145,7 +145,7 @@ function reasonAway(
   // Only a gateway of that host can have created it.
   const sinceMs = Math.max(seenAtMs.get(host) ?? 0, created_at);
   return sinceMs < nowMs - silentMs
-    ? `the gateway of host ${host} has been away since ${new Date(sinceMs).toISOString()}`
+    ? `no gateway of host ${host} has been running since ${new Date(sinceMs).toISOString()}`
     : undefined;
 }
 

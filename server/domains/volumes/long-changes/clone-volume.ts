@@ -97,10 +97,7 @@ function assertCloneable(resolved: ResolvedClass, state: LvmState, name: string)
     throw isProtected(source, "a snapshot is being merged into it");
   }
   if (source.kind === "snapshot" && source.open && !source.readOnly) {
-    throw isProtected(
-      source,
-      "it is a snapshot that is in use and can be written, and LVM takes no snapshots of snapshots",
-    );
+    throw isProtected(source, "it is a writable snapshot in use, and LVM cannot create a snapshot of it");
   }
   return source;
 }
