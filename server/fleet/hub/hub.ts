@@ -40,7 +40,7 @@ export interface RequestedToken {
   readonly createdBy: string;
 }
 
-/** What a hub knows and does: the hosts, their connections, tokens and certificates. */
+/** The hosts of a hub, with their connections, tokens and certificates. */
 export interface Hub {
   /** Name of this hub, for people. */
   readonly name: string;

@@ -24,7 +24,7 @@ import {
   requireVolume,
 } from "../changes/volume-change.ts";
 import { assertResolved, type ResolvedClass } from "../device-class.ts";
-import { assertNobodysWork } from "../protection.ts";
+import { assertNotOfOperation } from "../protection.ts";
 import type { CloneInput } from "./clone-run.ts";
 
 export interface CloneVolumeParts {
@@ -92,7 +92,7 @@ export function createCloneVolume(
 /** @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED */
 function assertCloneable(resolved: ResolvedClass, state: LvmState, name: string): LogicalVolume {
   const source = requireVolume(resolved, state, name);
-  assertNobodysWork(source);
+  assertNotOfOperation(source);
   if (source.merging) {
     throw isProtected(source, "a snapshot is being merged into it");
   }
