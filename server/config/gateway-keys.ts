@@ -47,7 +47,7 @@ export const gatewayKeys = {
     .default("sqlite")
     .meta({
       description:
-        "Where users, tokens, the audit log and idempotency keys are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
+        "Where users, tokens, the audit log, operations and events are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
       writeOnly: true,
     }),
   storeBackups: storeBackupsSchema,
