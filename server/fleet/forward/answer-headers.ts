@@ -102,6 +102,7 @@ export function answerTrailersFrom(
   return passed;
 }
 
+/** The error for an answer that a host of this version does not send. @param what what is wrong with it */
 export function badAnswer(host: string, what: string): InfraError {
   return new InfraError(
     fleetReasons.BAD_HOST_ANSWER,
