@@ -86,6 +86,7 @@ export const hostNoun: Noun = {
     change({
       name: "join",
       summary: "on a host: join the fleet that has issued a token",
+      isPlannable: false,
       parameters: {
         token: argument("token of `hostplane host token` on a hub", word("token")),
         name: option("name of this host in the fleet (default: its host name)", word("name")),
@@ -99,6 +100,7 @@ export const hostNoun: Noun = {
     change({
       name: "leave",
       summary: "on a host: leave the fleet",
+      isPlannable: false,
       destroys: true,
       method: MembershipService.method.leaveFleet,
       done: () => "left the fleet",

@@ -3,6 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "tap";
 import { nouns } from "../../../../server/domains/commands.ts";
+import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
+import { unplanned } from "../../domains/plan/unplanned.ts";
 import { dataWithStore, stop } from "../data-under-test.ts";
 import { root } from "../run-hostplane.ts";
 import { runInProcess } from "../run-in-process.ts";
@@ -168,6 +170,17 @@ test("every command has help, and a call that the sandbox understands", async (t
     t.match(code === 0 ? ended.stdout : ended.stderr, prints, name);
   }
   await stop(gateway);
+});
+
+test("only commands whose call has a plan offer a dry run", async (t) => {
+  for (const [name, { load }] of Object.entries(nouns)) {
+    for (const command of (await load()).commands) {
+      const { method } = command;
+      if (method !== undefined && methodPathOf(method) in unplanned) {
+        t.equal(command.isPlannable, false, `${name} ${command.name}`);
+      }
+    }
+  }
 });
 
 test("docs/reference/command-line.md has every command", async (t) => {
