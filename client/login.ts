@@ -41,7 +41,7 @@ interface CurrentLogin extends Credential {
   readonly renewAtMs: number;
 }
 
-/** Share of its lifetime after which a login is renewed. The rest leaves time for a gateway that is away for a while. */
+/** Share of its lifetime after which a login is renewed. The rest leaves time for a gateway that is unreachable for a while. */
 const renewedShare = 0.9;
 
 /** Limit for a renewal, so that calls waiting for it do not wait forever. */

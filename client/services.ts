@@ -40,10 +40,10 @@ export interface Services {
   readonly storagePool: typeof StoragePoolService;
   readonly hypervisors: typeof OperationsService;
   readonly clusters: typeof ClusterService;
-  /** `cnct.kaas.api`, the API of Kubernetes clusters before `hostplane.v1.ClusterService`. */
+  /** `cnct.kaas.api.Cluster`, which creates and changes Kubernetes clusters. `clusters` has what it lacks. */
   readonly kaas: typeof Cluster;
   readonly pods: typeof PodService;
-  /** `v1alpha.PublicAPI`, the API of pods before `hostplane.v1.PodService`. */
+  /** `v1alpha.PublicAPI`, the read-only API of rkt's clients. `pods` also changes pods. */
   readonly podApi: typeof PublicAPI;
 }
 

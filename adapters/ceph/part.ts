@@ -16,6 +16,7 @@ export async function partOf<T>(work: Promise<T>): Promise<Part<T>> {
   }
 }
 
+/** Converts the value of a part; a missing part stays missing. */
 export function mapPart<T, U>(part: Part<T>, map: (value: T) => U): Part<U> {
   return "ok" in part ? { ok: map(part.ok) } : part;
 }

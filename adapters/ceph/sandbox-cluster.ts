@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /** OSDs of the cluster, unless there are to be more. */
-export const sandboxOsdCount = 6;
+const sandboxOsdCount = 6;
 const mostOsdsPerHost = 12;
 
 /** Returns the names of the hosts of a cluster of this many OSDs: at least three. OSD `n` is on the host `n % length`. */

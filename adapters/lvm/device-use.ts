@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
+import { parseMountInfo } from "../host/parse-mount-info.ts";
 import { hostReasons } from "../host/reasons.ts";
 
 const signatures = z.object({ signatures: z.array(z.object({ type: z.string() })) });
@@ -22,19 +23,16 @@ export function parseSignatures(text: string): string[] {
   }
 }
 
-/**
- * Returns the mount points of a device according to proc(5)'s mountinfo, where the third field is the device number and
- * the source comes after a hyphen.
- */
+/** Returns the mount points of a device according to proc(5)'s mountinfo. */
 export function mountsOf(
   mountInfo: string,
   device: { readonly major: number; readonly minor: number; readonly node: string },
 ): string[] {
-  return mountInfo.split("\n").flatMap((line) => {
-    const fields = line.split(" ");
-    const source = fields[fields.indexOf("-") + 2];
-    // File systems such as btrfs have a device number of their own.
-    const isOfDevice = fields[2] === `${device.major}:${device.minor}` || source === device.node;
-    return isOfDevice && fields[4] !== undefined ? [fields[4]] : [];
-  });
+  return parseMountInfo(mountInfo)
+    .filter(
+      // File systems such as btrfs have a device number of their own.
+      ({ device: { major, minor }, source }) =>
+        (major === device.major && minor === device.minor) || source === device.node,
+    )
+    .map(({ path }) => path);
 }

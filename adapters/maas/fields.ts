@@ -65,6 +65,7 @@ export function filterFields({ owner, agentName }: MaasMachineFilter): Fields {
   return [...fieldOf("owner", owner, assertUsername), ...fieldOf("agent_name", agentName, assertAgentName)];
 }
 
+/** Returns the fields that set annotations. An annotation that is undefined is removed. */
 export function annotationFields(annotations: Readonly<Record<string, string | undefined>>): Fields {
   return Object.entries(annotations).map(([key, value]) => {
     assertAnnotation(key, value, "annotations");
@@ -75,6 +76,7 @@ export function annotationFields(annotations: Readonly<Record<string, string | u
 
 const maxUserDataBytes = 1024 * 1024;
 
+/** Returns the fields of a deployment. User data is limited to 1 MiB and sent in Base64. */
 export function deploymentFields({
   series,
   agentName,
@@ -103,6 +105,7 @@ export function releaseFields({ comment, erase }: MaasRelease): Fields {
   return [...commentField(comment), ...erasing, ...quickly];
 }
 
+/** Returns the fields of an address reservation, which needs a subnet or an address. */
 export function reservationFields({ subnet, address, hostname }: MaasAddressReservation): Fields {
   if (subnet === undefined && address === undefined) {
     throw invalidField("subnet", "must be set, unless an address is given");

@@ -27,6 +27,7 @@ export const machineStatuses: readonly MaasMachineStatus[] = [
   "failedTesting",
 ];
 
+/** Converts MAAS's number of a status; `unknown` for a number of a newer MAAS. */
 export function machineStatusFrom(code: number): MaasMachineStatus {
   return machineStatuses[code] ?? "unknown";
 }

@@ -15,7 +15,7 @@ export const tools = [
 /** One of these programs. */
 export type Tool = (typeof tools)[number];
 
-/** Returns the argv of the command for a step: a program and its arguments. No value in it can be taken for an option. */
+/** Returns the argv of the command for a step: a program and its arguments. No value in it can be parsed as an option. */
 export function commandOf(step: MountStep): readonly [Tool | "mkdir" | "touch" | "rm", ...string[]] {
   switch (step.kind) {
     case "format":

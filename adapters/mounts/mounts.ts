@@ -1,6 +1,7 @@
 import { readFile, stat, statfs } from "node:fs/promises";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
+import { type ListedMount, parseMountInfo } from "../host/parse-mount-info.ts";
 import { run } from "../host/process/run.ts";
 import type { ToolEnd } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
@@ -11,7 +12,6 @@ import { errorFromMountStep } from "./errors.ts";
 import { findHostNamespace, type HostNamespace } from "./host-namespace.ts";
 import { createTarget, removeTarget, targetKindOf } from "./host-path.ts";
 import { inspectMounts } from "./inspect.ts";
-import { type ListedMount, parseMountInfo } from "./parse-mount-info.ts";
 import { mountReasons } from "./reasons.ts";
 
 export interface MountsOptions {
@@ -77,7 +77,7 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
   }
 
   /**
-   * Checks that a mount is where it was requested. The path was checked before, but mount(8) follows it once more.
+   * Checks that a mount is where it was requested. The path was checked before, but mount(8) resolves it again.
    * @throws InfraError MOUNT_MISSING
    */
   async function assertMounted(path: string): Promise<void> {

@@ -16,27 +16,27 @@ export function isCancellable({ cancellable, cancelRequested }: Operation): bool
   return hasRole(Role.OPERATOR) && cancellable && !cancelRequested;
 }
 
-/** Label of the button that cancels an operation, or gives it up. */
+/** Returns the label of the button that cancels or abandons an operation. */
 export function cancelLabel({ state }: Operation): string {
-  return state === OperationState.NEEDS_ATTENTION ? "Give up…" : "Cancel…";
+  return state === OperationState.NEEDS_ATTENTION ? "Abandon…" : "Cancel…";
 }
 
-/** Asks the user whether to cancel an operation, or to give it up. */
+/** Asks the user whether to cancel an operation, or to abandon one that needs attention. */
 export function proposeCancel(operation: Operation): void {
-  const givesUp = operation.state === OperationState.NEEDS_ATTENTION;
+  const abandons = operation.state === OperationState.NEEDS_ATTENTION;
   propose({
-    title: `${givesUp ? "Give up" : "Cancel"}: ${operationTitle(operation)}`,
-    label: givesUp ? "Give up" : "Cancel the operation",
-    question: givesUp
+    title: `${abandons ? "Abandon" : "Cancel"}: ${operationTitle(operation)}`,
+    label: abandons ? "Abandon" : "Cancel the operation",
+    question: abandons
       ? "The operation ends in its current state. You have to clean up what is left, and it cannot be retried."
       : "The running step is stopped where that is safe, and finished steps are undone.",
     method: OperationService.method.cancelOperation,
     request: { id: operation.id },
     isDangerous: true,
     hasPlan: false,
-    // It ends as cancelled, which is no failure here.
+    // It ends as cancelled, which is not a failure here.
     isFollowed: false,
-    doneText: `${operationTitle(operation)}: ${givesUp ? "given up" : "cancellation requested"}`,
+    doneText: `${operationTitle(operation)}: ${abandons ? "abandoned" : "cancellation requested"}`,
   });
 }
 

@@ -50,7 +50,7 @@ export function Losses({ of }: { readonly of: readonly string[] }) {
         <Note tone="ok">No data is lost.</Note>
       ) : (
         <Note tone="bad">
-          <strong>Lost for good</strong>
+          <strong>Permanently lost</strong>
           <ul>
             {of.map((sentence) => (
               <li key={sentence}>{sentence}</li>

@@ -25,9 +25,9 @@ export function ConnectionBanner() {
             <strong>
               {current.state === "lost" && current.isHostAway
                 ? `${host} is unreachable. Last seen at ${localClock(new Date(current.sinceMs))}.`
-                : `No word since ${localClock(new Date(current.sinceMs))}.`}
+                : `No response since ${localClock(new Date(current.sinceMs))}.`}
             </strong>{" "}
-            Shown as of then.
+            This page shows the state of that time.
             {current.state === "lost" && ` Next try at ${localClock(new Date(current.retryAtMs))}.`}
           </span>
         </Note>

@@ -28,5 +28,5 @@ export function ConnectionState() {
 }
 
 function silenceText(sinceMs: number): string {
-  return `No word since ${localClock(new Date(sinceMs))}`;
+  return `No response since ${localClock(new Date(sinceMs))}`;
 }

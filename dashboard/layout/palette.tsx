@@ -15,6 +15,7 @@ import { useFleetSearch } from "./use-fleet-search.ts";
 /** What the palette finds; undefined while it is closed. */
 const opened = signal<"everything" | "hosts" | undefined>(undefined);
 
+/** Opens the palette. @param what `hosts` finds only hosts */
 export function openPalette(what: "everything" | "hosts" = "everything"): void {
   opened.value = what;
 }

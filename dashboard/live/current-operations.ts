@@ -13,7 +13,7 @@ import { upToDate } from "./operation-order.ts";
 const pageSize = 1000;
 
 /** A failed operation is shown for this long, unless it is dismissed. */
-export const shownFailedMs = 24 * 3_600_000;
+const shownFailedMs = 24 * 3_600_000;
 
 const unread = { value: undefined, error: undefined, isReading: true } as const;
 const read = signal<Reading<readonly Operation[]>>(unread);

@@ -30,6 +30,7 @@ export function boundKeys(): readonly KeyBinding[] {
   return [...byKey.values()];
 }
 
+/** Turns the keys without Ctrl on or off; remembered in this browser. */
 export function setSingleKeys(isOn: boolean): void {
   singleKeys.value = isOn;
   localStorage.setItem(storageKey, isOn ? "on" : "off");

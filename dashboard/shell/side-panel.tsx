@@ -20,6 +20,7 @@ export function openPanel(title: string, Body: ComponentType): void {
   panel.value = { title, Body, opener: document.activeElement };
 }
 
+/** Closes the side panel; the focus returns to what opened it. */
 export function closePanel(): void {
   panel.value = undefined;
 }

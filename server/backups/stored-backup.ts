@@ -35,6 +35,7 @@ export function scheduleTagsOf(schedule: string, host: string, volume: string): 
   return [`schedule=${schedule}`, `host=${host}`, `${tagOf.volume}=${volume}`];
 }
 
+/** Reads the tags of a snapshot; those of a snapshot that no gateway has stored are ignored. */
 export function storedBackupFrom({ id, atMs, hostname, fileName, tags }: ResticSnapshot): StoredBackup {
   const textOf = (mark: keyof BackupMarks) => {
     const start = `${tagOf[mark]}=`;

@@ -91,15 +91,14 @@ function withParser<Of extends Argument | Option>(
 }
 
 function addEngineOptions(command: Command, row: Row, hasHosts: boolean): void {
-  const { rendering, method, isPlannable, destroys, watch } = row;
+  const { method, isPlannable, destroys, watch } = row;
   const isChange = method !== undefined && !isRead(method);
   command.addOption(outputOption());
   if (watch !== undefined) {
     command.option("-w, --watch", "print the current state, then each change, until interrupted");
   }
   if (canWait(row)) {
-    const fails = rendering.kind === "operation" ? "fail unless it completes" : "fail if it cannot";
-    command.option("--wait", `report progress until the end; ${fails}`);
+    command.option("--wait", "report progress until the end; fail unless it completes");
   }
   if (isChange && isPlannable) {
     command.option("--dry-run", "print what would change or be lost, and the commands; change nothing");

@@ -24,7 +24,7 @@ with \`hostplane login\`. \`hostplane help NOUN VERB\` prints what this page say
 
 | code | meaning |
 |---|---|
-| 0 | The command succeeded. A reader that closes the pipe early (\`hostplane events \\| head\`) is no failure. |
+| 0 | The command succeeded. A reader that closes the pipe early (\`hostplane events \\| head\`) is not a failure. |
 | 1 | The call failed or was refused, the operation did not complete, the answer to a question was not yes, or the command found something that needs attention (\`doctor\`, \`status\`). |
 | 2 | The command line, the configuration or the request is invalid, or a command that destroys something was not confirmed with \`--yes\`. Nothing was changed. |
 | 130, 143 | The command was interrupted by SIGINT or SIGTERM. |

@@ -37,6 +37,7 @@ const rule = z.strictObject({
 /** The key `approvals`. */
 export const approvalsSchema = z.strictObject({
   rules: z.array(rule).max(1000).default([]).meta({
-    description: "The first rule that fits a change decides. A change that no rule fits needs no approval.",
+    description:
+      "The first rule that matches a change decides. A change that no rule matches needs no approval.",
   }),
 });

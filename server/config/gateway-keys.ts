@@ -47,7 +47,7 @@ export const gatewayKeys = {
     .default("sqlite")
     .meta({
       description:
-        "Where users, tokens, the audit log and idempotency keys are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
+        "Where users, tokens, the audit log, operations and events are stored: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may contain a password, so it has no flag and is never shown.",
       writeOnly: true,
     }),
   storeBackups: storeBackupsSchema,
@@ -64,7 +64,7 @@ export const gatewayKeys = {
     .exactOptional()
     .meta({
       description:
-        "Name of this host. Gateways that share a store use it to distinguish the volumes, snapshots and operations of each host. The machine's host name if absent. It must not change while operations are running.",
+        "Name of this host, as in operations, events, backups and the audit log; it must be different for each gateway of a store. The machine's host name if absent. It must not change while operations are running.",
     }),
   auth: z
     .strictObject({

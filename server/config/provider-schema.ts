@@ -38,7 +38,7 @@ const roleRule = z
       .max(255)
       .meta({
         description:
-          "Name of a group, as the provider sends it. `*` stands for any text, and alone for every user.",
+          "Name of a group, as the provider sends it. `*` matches any text; alone, it matches every user.",
         examples: ["infra-*"],
       }),
     role: z.enum(["viewer", "operator", "admin"]).exactOptional().meta({
@@ -47,7 +47,7 @@ const roleRule = z
     }),
     grants: z.array(grantSchema).min(1).max(grantsMax).exactOptional().meta({
       description:
-        "Grants of the members, in place of `role`: a role for some methods, hosts and resources. A user has the grants of all its groups, 32 with 8 KiB as JSON at most.",
+        "Grants of the members, in place of `role`: a role for some methods, hosts and resources. A user has the grants of all its groups: at most 32, and 8 KiB as JSON.",
     }),
   })
   .superRefine(({ role, grants }, context) => {
@@ -60,7 +60,7 @@ const roleRule = z
 const provider = z.strictObject({
   name: providerName.meta({
     description:
-      "Short name, in the path of the redirect URL and at the end of the names of its users, such as `alice@corp`. It must not change later: its users would become others.",
+      "Short name, in the path of the redirect URL and at the end of the names of its users, such as `alice@corp`. Do not change it later: its users would become different users.",
   }),
   title: z.string().min(1).max(60).exactOptional().meta({
     description: "Name for people, as in `Log in with Example Corp`. The short name if absent.",
@@ -139,7 +139,7 @@ export const providerKeys = {
     }),
   checkSeconds: z.int().min(1).max(25).default(25).meta({
     description:
-      "How often a login by an identity provider that is in use is checked at the provider, in seconds. A user who is removed there is out within twice this time and ten seconds.",
+      "How often a login by an identity provider that is in use is checked at the provider, in seconds. A user who is removed there is logged out within twice this time plus ten seconds.",
   }),
   providers: z
     .array(provider)
@@ -147,7 +147,7 @@ export const providerKeys = {
     .superRefine((providers, context) => assertUnique(providers, context, "name", ({ name }) => name))
     .default([])
     .meta({
-      description: "Identity providers (OpenID Connect) that users can log in by, beside passwords.",
+      description: "Identity providers (OpenID Connect) that users can log in by, in addition to passwords.",
     }),
 };
 

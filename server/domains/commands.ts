@@ -21,12 +21,12 @@ const access = "Access:";
 export const nouns: Readonly<Record<string, LazyNoun>> = {
   status: {
     group: overview,
-    summary: "show the gateway and its systems, problems first; fails if there are any",
+    summary: "show the gateway and its systems, problems first; fail if there are any",
     load: async () => (await import("./system/commands.ts")).statusNoun,
   },
   get: {
     group: overview,
-    summary: "list resources of all domains: volumes, hypervisors, pods, OSDs, clusters, backups, ...",
+    summary: "list resources of all domains, such as volumes, hypervisors, pods, OSDs, clusters and backups",
     load: async () => (await import("./inventory/commands.ts")).getNoun,
   },
   events: {

@@ -11,13 +11,13 @@ export const fleetReasons = defineReasons({
   HOST_UNKNOWN: {
     code: "NOT_FOUND",
     retryable: false,
-    meaning: "The fleet has no host of this name; the message lists those that it has.",
+    meaning: "The fleet has no host of this name; the message lists the existing ones.",
   },
   HOST_REQUIRED: {
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The service belongs to the hosts, and several of them have it: name one by the header `hostplane-host` or the path `/hosts/NAME/...`.",
+      "The service belongs to the hosts, and none or several of them have it: name one by the header `hostplane-host` or the path `/hosts/NAME/...`.",
   },
   HOST_NAME_INVALID: {
     code: "INVALID_ARGUMENT",
@@ -33,7 +33,7 @@ export const fleetReasons = defineReasons({
   BAD_HOST_ANSWER: {
     code: "INTERNAL",
     retryable: false,
-    meaning: "The host's answer is not one of an RPC, so the hub did not pass it on.",
+    meaning: "The host's answer is not a valid answer to an RPC, so the hub did not pass it on.",
   },
   BEYOND_CEILING: {
     code: "PERMISSION_DENIED",
@@ -44,7 +44,7 @@ export const fleetReasons = defineReasons({
   JOIN_TOKEN_REFUSED: {
     code: "PERMISSION_DENIED",
     retryable: false,
-    meaning: "The token to join was used already, has expired, or was not issued by this fleet.",
+    meaning: "The join token was used already, has expired, or was not issued by this fleet.",
   },
   HUB_NOT_TRUSTED: {
     code: "FAILED_PRECONDITION",

@@ -79,7 +79,7 @@ export function knownMethods(): readonly { readonly method: DescMethod; readonly
   );
 }
 
-/** Returns one sentence for each name in `approvals.rules` that is no change of the contract. */
+/** Returns one sentence for each name in `approvals.rules` that is not a change of the contract. */
 export function unknownChangesOf({ rules }: Config["approvals"]): string[] {
   const methods = methodsByPath([...known.values()].map(({ service }) => service));
   return approvalMistakesOf(rules, methods, (method) => methodRuleOf(method).mutation);

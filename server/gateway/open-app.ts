@@ -14,7 +14,7 @@ import type { GatewayOptions, OpenGatewayOptions } from "./gateway-options.ts";
 import { methodRuleOf } from "./method-rules.ts";
 import type { Services } from "./services.ts";
 
-/** What answers requests is created with. */
+/** What the handlers of requests are created from. */
 export interface AppParts {
   readonly options: OpenGatewayOptions;
   readonly auth: Auth;
@@ -23,7 +23,7 @@ export interface AppParts {
   readonly services: Services;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
-  /** The hosts of the fleet; undefined: the gateway is no hub. */
+  /** The hosts of the fleet; undefined: the gateway is not a hub. */
   readonly fleetHosts: FleetHosts | undefined;
   readonly shutdownSignal: AbortSignal;
 }

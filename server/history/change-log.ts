@@ -44,7 +44,7 @@ export interface ChangeBlock {
   readonly values: Float64Array;
 }
 
-/** Number that is no series. */
+/** Number that stands for no series. */
 export const noSeries = 0xffff_ffff;
 
 interface Block extends ChangeBlock {

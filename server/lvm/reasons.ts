@@ -12,6 +12,6 @@ export const lvmBackupReasons = defineReasons({
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
     meaning:
-      "The volume changed more during its backup or its copying than its snapshot has space for; the message says what to raise.",
+      "The volume changed more while it was backed up or copied than its snapshot has space for; the message says what to raise.",
   },
 });

@@ -30,11 +30,6 @@ export interface ActiveSpan {
 /** Follows a call's work through everything it awaits. Empty outside calls and where tracing is off. */
 export const activeSpan = new AsyncLocalStorage<ActiveSpan | undefined>();
 
-/** Returns headers that let the receiver of an outgoing request continue the call's trace; none where tracing is off. */
-export function currentTraceHeaders(): Readonly<Record<string, string>> {
-  return activeSpan.getStore()?.headers() ?? {};
-}
-
 /** Returns the trace's ids for a log record, under OpenTelemetry's names; empty where tracing is off. */
 export function traceLogFields(): { trace_id?: string; span_id?: string } {
   const span = activeSpan.getStore();

@@ -111,6 +111,7 @@ export function assertMasterKeys(
   }
 }
 
+/** The error of commands that use a store but do not create it. @param shownAs its path or URL, without a password */
 export function storeMissing(shownAs: string): InfraError {
   return new InfraError(
     storeReasons.STORE_MISSING,

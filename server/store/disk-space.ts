@@ -32,6 +32,7 @@ export function isFull({ freeBytes }: DiskSpace): boolean {
   return freeBytes < fullBytes;
 }
 
+/** Reports whether the gateway should warn of too little room. */
 export function isNearlyFull({ freeBytes, sizeBytes }: DiskSpace): boolean {
   return freeBytes < nearlyFullShare * sizeBytes;
 }

@@ -90,17 +90,17 @@ test("a cluster is created, its status is updated live, it is scaled, and delete
 
   await chooseInRow(page, "workers", "Scale…");
   await scale.getByLabel("Machines").fill("1");
-  await scale.getByText("Lost for good").waitFor();
+  await scale.getByText("Permanently lost").waitFor();
   await scale.getByRole("button", { name: "Scale to 1…" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   await dialog.getByLabel("Type workers to confirm").fill("workers");
   await dialog.getByRole("button", { name: "Scale to 1", exact: true }).click();
   await workers.getByText(/of 1$/).waitFor();
 
   await page.getByRole("button", { name: "More actions of demo" }).click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
-  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   const remove = dialog.getByRole("button", { name: "Delete", exact: true });
   t.ok(await remove.isDisabled(), "its name has to be typed");
   await keepScreenshot(page, "cluster-delete");
@@ -143,7 +143,7 @@ test("errors are shown at their fields, pools are added and removed, and a kubec
   await adding.getByRole("button", { name: "Add" }).click();
   await chooseInRow(page, "gpus", "Delete pool…");
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   await dialog.getByLabel("Type gpus to confirm").fill("gpus");
   await dialog.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("button", { name: "Actions of gpus" }).waitFor({ state: "detached" });

@@ -26,7 +26,7 @@ test("a lost gateway is shown, and when it is back the page continues where it w
   await rowOf("before").waitFor();
 
   await gateway.stop();
-  const banner = page.getByRole("status").filter({ hasText: "No word since" });
+  const banner = page.getByRole("status").filter({ hasText: "No response since" });
   await banner.waitFor();
   await rowOf("before").waitFor();
   await assertAccessible(t, page, "without its gateway");

@@ -42,7 +42,7 @@ test("after an upgrade of the gateway the page asks to be reloaded", async (t) =
     }),
   );
   await gateway.stop();
-  await page.getByRole("status").getByText("No word since").waitFor();
+  await page.getByRole("status").getByText("No response since").waitFor();
   await gateway.start();
   await page.getByRole("status").getByText("The gateway's version has changed").waitFor();
   await keepScreenshot(page, "another-version");

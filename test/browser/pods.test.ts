@@ -134,7 +134,7 @@ test("a pod is stopped, appears so in another window, is started, and is removed
 
   await page.keyboard.press("Delete");
   const dialog = page.getByRole("dialog", { name: "Remove the pod sandbox-web" });
-  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   const remove = dialog.getByRole("button", { name: "Stop and remove" });
   t.ok(await remove.isDisabled(), "its name has to be typed");
   await dialog.getByLabel("Type sandbox-web to confirm").fill("sandbox-web");

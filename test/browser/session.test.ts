@@ -94,7 +94,7 @@ test("a changed role applies as soon as a lost connection is back", async (t) =>
   await users.waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   await gateway.stop();
-  await page.getByRole("status").getByText("No word since").waitFor();
+  await page.getByRole("status").getByText("No response since").waitFor();
   // Otherwise the page may reconnect before the role is changed.
   await page.context().setOffline(true);
   await gateway.start();

@@ -160,7 +160,7 @@ test("a stopped gateway is not shown as live, and is again when it continues", {
   t.comment(`noticed after ${Math.round(noticedMs)} ms`);
   // On an idle machine it takes less than five seconds. The default of other clients is 40.
   t.ok(noticedMs < 20_000);
-  await pages[0]?.getByText("No word since").first().waitFor();
+  await pages[0]?.getByText("No response since").first().waitFor();
   child.kill("SIGCONT");
   await Promise.all(pages.map((page) => live(page).waitFor()));
   await assertShown(pages, url, "after-the-stop");

@@ -286,7 +286,7 @@ test("a volume is backed up, and the backup is verified, restored and deleted, e
   await assertAccessible(t, page, "one backup");
 
   await page.getByRole("button", { name: "Delete…" }).click();
-  await dialog.getByText("Lost for good").waitFor();
+  await dialog.getByText("Permanently lost").waitFor();
   await dialog.getByLabel("Type tuesday to confirm").fill("tuesday");
   await dialog.getByRole("button", { name: "Delete", exact: true }).click();
   await untilToast(page, "Delete the backup tuesday: done");

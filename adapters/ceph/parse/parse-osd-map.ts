@@ -46,6 +46,7 @@ export function parseOsdDump(text: string): OsdMap {
   return parseReply("osd dump", osdDump, text);
 }
 
+/** Builds the OSDs. @param nodes the CRUSH tree, for the host and the device class of each OSD */
 export function osdsFromMap(map: OsdMap, nodes: CrushTree): CephOsds {
   const hosts = hostsOfOsds(nodes);
   return {

@@ -20,7 +20,7 @@ export interface XdrReader {
 }
 
 /** Creates a reader. @throws (each of its functions) InfraError TOOL_OUTPUT */
-export function createXdrReader(bytes: Uint8Array): XdrReader {
+function createXdrReader(bytes: Uint8Array): XdrReader {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let offset = 0;
 

@@ -9,7 +9,7 @@ import type { XdrWriter } from "./xdr-writer.ts";
 export interface Codec<T> {
   /** @throws InfraError INVALID_FIELD for a value that cannot be encoded */
   encode(writer: XdrWriter, value: T): void;
-  /** Never reads beyond the value. @throws InfraError TOOL_OUTPUT for bytes that are no such value */
+  /** Never reads beyond the value. @throws InfraError TOOL_OUTPUT for bytes that do not encode the value */
   decode(reader: XdrReader): T;
 }
 

@@ -80,6 +80,7 @@ async function backingOf(
   return facts;
 }
 
+/** Deletes a volume of a pool. @throws InfraError as `volumeOf` */
 export async function deleteVolume(client: LibvirtClient, pool: string, name: string): Promise<void> {
   const vol = await volumeOf(client, pool, name);
   await about(poolVolumeResource(pool, name), client.call("storageVolDelete", { vol, flags: 0 }));

@@ -34,7 +34,7 @@ export async function readFileSystem(
   const type = parseFileSystemType(probed.stdout);
   const [mountPoint] =
     volume.device === undefined ? [] : mountsOf(mountInfo.stdout, { ...volume.device, node });
-  return type === undefined ? undefined : { type, mountPoint: mountPoint && unescaped(mountPoint) };
+  return type === undefined ? undefined : { type, mountPoint };
 }
 
 /** Parses the output of `blkid --probe --output export`; undefined without a file system. */
@@ -75,11 +75,4 @@ export function growCommandOf(
   return type === "xfs"
     ? [...prefix, "xfs_growfs", mountPoint ?? ""]
     : [...prefix, "resize2fs", devicePathOf(volumeGroupName, name)];
-}
-
-/** proc(5) writes spaces, tabs, newlines and backslashes of a path as octal numbers. */
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
-  );
 }

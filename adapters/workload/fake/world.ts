@@ -43,7 +43,7 @@ export interface WorldOptions {
   readonly onRefusal?: ((refusal: FakeRefusal) => void) | undefined;
 }
 
-export const apiPort = 6443;
+const apiPort = 6443;
 export const etcdPort = 2379;
 
 export function createFakeWorld(options: WorldOptions): FakeWorld {

@@ -105,7 +105,7 @@ const actions: readonly RowAction<HostRow>[] = [
         title: `Remove the host ${name} from the fleet`,
         label: "Remove",
         question:
-          "Calls through the hub no longer reach it. The host itself, with its volumes, machines and pods, works on.",
+          "Calls through the hub no longer reach it. The host itself keeps running, with its volumes, machines and pods.",
         method: FleetService.method.removeHost,
         request: { name },
         isDangerous: true,

@@ -10,7 +10,7 @@ export function JoinCommand(props: { readonly of: CreateHostTokenResponse; reado
   return (
     <ModalDialog title="Let the host join" onClose={props.onClose} keepsOnEscape>
       <p>
-        Run this on the host, whose gateway is running. The token is good for one host and cannot be shown
+        Run this on the host, whose gateway is running. The token is valid for one host and cannot be shown
         again; it expires <TimeText at={expiresAt} />.
       </p>
       <pre class="json">{command}</pre>

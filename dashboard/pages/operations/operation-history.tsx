@@ -86,7 +86,7 @@ export function OperationHistory() {
               empty={
                 <>
                   <strong>No operations yet</strong>
-                  <span>Every change is an operation. Create a volume to see one.</span>
+                  <span>Long-running changes are operations. Back up a volume to see one.</span>
                 </>
               }
             />

@@ -92,7 +92,7 @@ function proposeApplication(plan: SavedPlan, onDone: () => void): void {
     title: `Apply: ${planTitle(plan)}`,
     label: "Apply",
     question:
-      "Everything is checked again before the first change. If it would do anything else, nothing is changed.",
+      "Everything is checked again before the first change. If the call would do anything other than planned, nothing is changed.",
     method: PlanService.method.applyPlan,
     request: { id: plan.id },
     hasPlan: false,

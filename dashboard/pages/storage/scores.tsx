@@ -102,6 +102,6 @@ function Bar({ title, value }: { readonly title: string; readonly value: number 
 }
 
 /** Formats a score with at most one decimal, such as "86.7". */
-export function scoreText(value: number): string {
+function scoreText(value: number): string {
   return String(Number(value.toFixed(1)));
 }

@@ -33,7 +33,7 @@ export function CloneVolume({ volume }: Props) {
     <NewFromVolume
       volume={volume}
       what="clone"
-      hint="A volume of its own. A thick volume is copied by an operation; it can stay in use."
+      hint="An independent volume. A thick volume is copied by an operation, and can stay in use."
       method={VolumeService.method.cloneVolume}
     />
   );

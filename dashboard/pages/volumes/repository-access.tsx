@@ -16,6 +16,7 @@ export function needsAccess({ repository, key }: Backup): boolean {
   return !repository.startsWith("/") || key === "";
 }
 
+/** Returns empty fields for credentials, and a function that reads them for a request. */
 export function useAccess(): {
   readonly fields: AccessFields;
   readonly read: () => MessageInitShape<typeof RepositoryAccessSchema>;

@@ -5,7 +5,7 @@ import { fullness } from "../figure/fullness.ts";
 import { isServed } from "./backend-health.ts";
 
 /** Why a host needs a person, the most urgent first. */
-export const needKinds = ["silent", "failing", "full", "hot", "different"] as const;
+const needKinds = ["silent", "failing", "full", "hot", "different"] as const;
 
 export type NeedKind = (typeof needKinds)[number];
 

@@ -1009,7 +1009,7 @@ export const FleetService: GenService<{
   },
   /**
    * Removes a host from the fleet. Its certificate is no longer accepted and its connection is closed. The host itself
-   * works on.
+   * keeps running.
    *
    * @generated from rpc hostplane.v1.FleetService.RemoveHost
    */

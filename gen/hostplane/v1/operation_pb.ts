@@ -975,7 +975,7 @@ export const OperationService: GenService<{
   /**
    * Requests the cancellation of an operation: the running step is aborted where that is safe, then the completed steps
    * are undone. Rejected once the operation has passed its point of no return or has ended. An operation in the state
-   * NEEDS_ATTENTION is given up: it ends without further changes, its secrets are erased, and the caller is left to
+   * NEEDS_ATTENTION is abandoned: it ends without further changes, its secrets are erased, and the caller has to
    * handle what `attention` lists.
    *
    * @generated from rpc hostplane.v1.OperationService.CancelOperation

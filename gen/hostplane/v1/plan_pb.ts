@@ -110,7 +110,7 @@ export type PlanResponse = Message<"hostplane.v1.PlanResponse"> & {
   pointOfNoReturn: number;
 
   /**
-   * What the plan follows from. If one of these changes, the call would do something else.
+   * What the plan is based on. If one of these changes, the call would do something else.
    *
    * @generated from field: repeated hostplane.v1.PlanFact facts = 7;
    */
@@ -315,7 +315,7 @@ export type ListPlansRequest = Message<"hostplane.v1.ListPlansRequest"> & {
   pageToken: string;
 
   /**
-   * Only plans that can be applied as soon as missing approvals are given.
+   * Only open plans whose approvals are missing.
    *
    * @generated from field: bool waiting = 3;
    */
@@ -604,7 +604,7 @@ export type SavedPlan = Message<"hostplane.v1.SavedPlan"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * What has become of it.
+   * Current state.
    *
    * @generated from field: hostplane.v1.SavedPlanState state = 9;
    */
@@ -681,7 +681,7 @@ export type PlanApproval = Message<"hostplane.v1.PlanApproval"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Set if it stands for all missing approvals: why the glass was broken.
+   * Why the glass was broken. Set only if this replaces all missing approvals.
    *
    * @generated from field: string break_glass_reason = 3;
    */
@@ -696,7 +696,7 @@ export const PlanApprovalSchema: GenMessage<PlanApproval> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_plan, 19);
 
 /**
- * What has become of a saved plan.
+ * State of a saved plan.
  *
  * @generated from enum hostplane.v1.SavedPlanState
  */
@@ -738,7 +738,7 @@ export const SavedPlanState = {
 } as const;
 
 /**
- * What has become of a saved plan.
+ * State of a saved plan.
  *
  * @generated from enum hostplane.v1.SavedPlanState
  */
@@ -751,7 +751,7 @@ export const SavedPlanStateSchema: GenEnum<SavedPlanState> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_plan, 0);
 
 /**
- * Shows what a call would change, without changing it.
+ * Plans calls: shows what a call would change, and saves, approves and applies such plans.
  *
  * @generated from service hostplane.v1.PlanService
  */
@@ -769,7 +769,7 @@ export const PlanService: GenService<{
   },
   /**
    * Plans a call as Plan does, and saves the plan with its request for 24 hours. Changes nothing else. Fails with
-   * NOT_SAVABLE for a method whose response contains secrets, and with TOO_MANY_PLANS when the caller has 50 plans.
+   * NOT_SAVABLE for a method whose response contains secrets, and with TOO_MANY_PLANS when the caller has 50 open plans.
    *
    * @generated from rpc hostplane.v1.PlanService.CreatePlan
    */
@@ -827,7 +827,7 @@ export const PlanService: GenService<{
   /**
    * Approves a saved plan of another caller. The caller must be a user who may call the method of the plan. An approval
    * that is given again counts once. Fails with PLAN_NOT_FOUND, with APPROVAL_NOT_ALLOWED for the caller's own plan and
-   * for a caller that is no user, with APPROVAL_NOT_NEEDED, and with PLAN_USED or PLAN_STALE for a plan that can no
+   * for a caller that is not a user, with APPROVAL_NOT_NEEDED, and with PLAN_USED or PLAN_STALE for a plan that can no
    * longer be applied.
    *
    * @generated from rpc hostplane.v1.PlanService.ApprovePlan
@@ -838,8 +838,8 @@ export const PlanService: GenService<{
     output: typeof ApprovePlanResponseSchema;
   },
   /**
-   * Lets a saved plan be applied although approvals are missing, in an emergency. Only at the admin socket of the
-   * gateway that has the plan. The call has its own event, and its reason is in the audit log. Fails as ApprovePlan does.
+   * Allows a saved plan to be applied although approvals are missing, in an emergency. Only at the admin socket of the
+   * gateway that has the plan. The call has its own event, and the audit log has its reason. Fails as ApprovePlan does.
    *
    * @generated from rpc hostplane.v1.PlanService.BreakGlass
    */

@@ -146,9 +146,9 @@ export type User = Message<"hostplane.v1.User"> & {
 
   /**
    * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty for all. Regardless of the list,
-   * the user may call methods that require no login, and Logout, GetCaller, ChangePassword, GetInfo, Subscribe,
-   * OperationService and Plan; the last three only with regard to the listed services. UserService cannot be listed: a
-   * user who manages users could lift the limit.
+   * the user may call methods that require no login, and Logout, GetCaller, ChangePassword and GetInfo; and with regard to
+   * the listed services EventService, InventoryService, HistoryService, OperationService, PlanService and StreamService.
+   * UserService cannot be listed: a user who manages users could lift the limit.
    *
    * @generated from field: repeated string services = 3;
    */
@@ -1147,7 +1147,7 @@ export const UserService: GenService<{
     output: typeof CreateUserResponseSchema;
   },
   /**
-   * Changes the role, services or certificates of a user. The change applies from the user's next call on, also to
+   * Changes the role, services, grants or certificates of a user. The change applies from the user's next call on, also to
    * existing tokens. Streams that are no longer allowed end within five seconds.
    *
    * @generated from rpc hostplane.v1.UserService.UpdateUser

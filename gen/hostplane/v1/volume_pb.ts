@@ -936,7 +936,7 @@ export type SetVolumeTagsRequest = Message<"hostplane.v1.SetVolumeTagsRequest"> 
   deviceClass: string;
 
   /**
-   * All tags that the volume shall have, at most 256. Other tags are removed, except the gateway's own.
+   * All tags of the volume after the change, at most 256. Other tags are removed, except the gateway's own.
    *
    * @generated from field: repeated string tags = 3;
    */
@@ -1222,14 +1222,14 @@ export const VolumeOwner = {
   UNSPECIFIED: 0,
 
   /**
-   * TopoLVM, which names volumes by UUIDs.
+   * TopoLVM, whose volumes have a UUID as their name.
    *
    * @generated from enum value: VOLUME_OWNER_TOPOLVM = 1;
    */
   TOPOLVM: 1,
 
   /**
-   * A CSI driver: the name is "pvc-" with a UUID.
+   * A CSI driver: hostplane's own, or the name is "pvc-" with a UUID.
    *
    * @generated from enum value: VOLUME_OWNER_CSI = 2;
    */
@@ -1354,8 +1354,8 @@ export const VolumeService: GenService<{
     output: typeof CloneVolumeResponseSchema;
   },
   /**
-   * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM takes no snapshot of a
-   * copy-on-write snapshot.
+   * Creates a snapshot of a volume: a thin one of a thin volume, and copy-on-write of any other. LVM cannot create a snapshot of
+   * a copy-on-write snapshot.
    *
    * @generated from rpc hostplane.v1.VolumeService.CreateSnapshot
    */

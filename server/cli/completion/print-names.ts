@@ -11,7 +11,7 @@ import {
 } from "../target/with-session.ts";
 import { contextNoun, hostNoun } from "./completed-names.ts";
 
-/** A shell must not wait for a gateway that is away. */
+/** A shell must not wait for a gateway that does not answer. */
 const timeoutMs = 1_000;
 
 /** Other names would have to be quoted for the shell. */

@@ -28,13 +28,13 @@ export function withTargetFlags(command: Command): Command {
 
 /** Adds the flags of commands that a hub can make on its hosts. */
 export function withHostFlags(command: Command): Command {
-  const host = new Option("--host <name>", "on this host of the fleet; the gateway is its hub");
+  const host = new Option("--host <name>", "send the command to this host of the fleet, through its hub");
   return command
     .addOption(completeNames(host, hostNoun).conflicts("hostLabel"))
     .addOption(
       new Option(
         "--host-label <name=value>",
-        "on each host of the fleet that has this label; repeatable, for hosts that have all",
+        "send the command to each host of the fleet with this label; repeatable: hosts with all of the labels",
       )
         .argParser(collect)
         .conflicts("host"),

@@ -21,7 +21,7 @@ export function probeAddress(address: ListenAddress, isTls: boolean): Promise<Oc
       headers: { "content-type": "application/json" },
       timeout: probeTimeoutMs,
       agent: false,
-      // The request contains no secrets, and a certificate from a private CA is no sign of another program.
+      // The request contains no secrets, and a certificate from a private CA does not indicate another program.
       rejectUnauthorized: false,
     };
     const probe = isTls ? https.request(options) : http.request(options);

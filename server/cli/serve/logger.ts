@@ -7,7 +7,7 @@ import { traceLogFields } from "../../observability/active-span.ts";
 export type LogStream = DestinationStream & { readonly isTTY?: boolean };
 
 /** Reports whether the log uses the format for people: on request, or with `auto` on a terminal. */
-export function isPretty(format: Config["log"]["format"], stream: LogStream): boolean {
+function isPretty(format: Config["log"]["format"], stream: LogStream): boolean {
   return format === "pretty" || (format === "auto" && stream.isTTY === true);
 }
 

@@ -66,7 +66,7 @@ function parseSizes(texts: readonly string[]): WorldSizes {
 }
 
 /** As `volumes from 10 to 10000, ...`. */
-export function describeRanges(): string {
+function describeRanges(): string {
   return Object.entries(worldSizeRanges)
     .map(([key, { min, max }]) => `${key} from ${min} to ${max}`)
     .join(", ");

@@ -11,7 +11,9 @@ export function addStore(
 ): void {
   const store = program
     .command("store")
-    .description("back up or move users, tokens and the audit log, and change their master key");
+    .description(
+      "back up or move the store (users, tokens, the audit log, events and operations), and change its master key",
+    );
   withTargetFlags(store.command("backup"))
     .description("write a consistent copy of the store while the gateway keeps running")
     .argument("<file>", "must not exist")

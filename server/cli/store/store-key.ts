@@ -33,7 +33,7 @@ export function changeKey(options: TargetOptions, context: CommandContext): Prom
       if (status.unreadable.length > 0) {
         const tables = status.unreadable.map(({ table, count }) => `${table} ${count}`).join(", ");
         context.output.err(
-          `some secrets cannot be decrypted (${tables}), and keep ${replaced} needed: the gateway's log says why`,
+          `some secrets cannot be decrypted (${tables}), so ${replaced} is still needed: the gateway's log says why`,
         );
         return 1;
       }

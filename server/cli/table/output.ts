@@ -6,7 +6,7 @@ export interface Output {
   out(line: string): void;
   /** Writes the line to stderr, as `hostplane: line`. */
   err(line: string): void;
-  /** Shows a line on the terminal until something else is written; absent if stdout is no terminal. */
+  /** Shows a line on the terminal until something else is written; absent if stdout is not a terminal. */
   status?(line: string): void;
   /** Resolves once the reader of stdout has caught up; absent if nothing is ever kept for it. */
   drained?(signal: AbortSignal): Promise<void>;

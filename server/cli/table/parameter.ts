@@ -46,12 +46,14 @@ export type Values<Of extends Parameters> = {
 
 type Extra = Partial<Pick<Parameter<unknown>, "short" | "conflicts">>;
 
+/** A required argument, by its position. */
 export function argument(help: string): Parameter<string>;
 export function argument<Value>(help: string, type: ValueType<Value>): Parameter<Value>;
 export function argument(help: string, type: ValueType<unknown> = text): Parameter<unknown> {
   return { kind: "argument", help, type, isRequired: true, isList: false };
 }
 
+/** An argument that may be omitted; it must be the last. */
 export function optionalArgument<Value>(help: string, type: ValueType<Value>): Parameter<Value | undefined> {
   return { kind: "argument", help, type, isRequired: false, isList: false };
 }
@@ -65,6 +67,7 @@ export function argumentList<Value>(
   return { kind: "argument", help, type, isRequired, isList: true };
 }
 
+/** An option with a value; undefined if it is not given. */
 export function option<Value>(
   help: string,
   type: ValueType<Value>,
@@ -80,6 +83,7 @@ export function withDefault<Value>(typed: string, help: string, type: ValueType<
   return { kind: "option", help: shown, type, isRequired: false, isList: false, fallback };
 }
 
+/** An option that must be given. */
 export function requiredOption<Value>(help: string, type: ValueType<Value>): Parameter<Value> {
   return { kind: "option", help, type, isRequired: true, isList: false };
 }
@@ -89,6 +93,7 @@ export function optionList<Value>(help: string, type: ValueType<Value>): Paramet
   return { kind: "option", help: `${help}; repeatable`, type, isRequired: false, isList: true };
 }
 
+/** An option without a value: true if it is given. */
 export function flag(help: string, extra: Extra = {}): Parameter<boolean> {
   return { kind: "flag", help, type: text, isRequired: false, isList: false, ...extra };
 }
@@ -118,6 +123,7 @@ export function nameOf(placeholder: string, reference: Reference): ValueType<str
   return { ...nonEmpty(placeholder, "a name or an id"), reference };
 }
 
+/** One of these texts. */
 export function choice<const Choice extends string>(
   placeholder: string,
   choices: readonly Choice[],

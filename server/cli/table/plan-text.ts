@@ -13,7 +13,7 @@ export function planLines({
   facts,
 }: PlanResponse): readonly string[] {
   const numbered = steps.flatMap(({ name, command }, index) => [
-    `  ${index + 1}. ${name}${index === pointOfNoReturn && index > 0 ? " (no way back from here)" : ""}`,
+    `  ${index + 1}. ${name}${index === pointOfNoReturn && index > 0 ? " (cannot be undone from here on)" : ""}`,
     ...(command.length === 0 ? [] : [`       ${shellCommand(command)}`]),
   ]);
   return [

@@ -42,7 +42,7 @@ export async function openRemoteSession({
 
 /**
  * Checks the URL of a gateway. Returns it without a trailing slash.
- * @throws UsageError when it is no URL, or a cleartext one of another host without `isInsecure`
+ * @throws UsageError when it is not a URL, or a cleartext one of another host without `isInsecure`
  */
 export function parseGatewayUrl(text: string, isInsecure: boolean): URL {
   const url = URL.parse(text);

@@ -42,7 +42,7 @@ export const authReasons = defineReasons({
     code: "FAILED_PRECONDITION",
     retryable: false,
     meaning:
-      "The user has grants, which a role or services alone would replace; the request must set grants too.",
+      "The user has grants, which a role or services alone would replace; set `grants` too, or an empty list to remove them.",
   },
   LAST_ADMIN: {
     code: "FAILED_PRECONDITION",
@@ -75,7 +75,7 @@ export const authReasons = defineReasons({
     code: "UNAUTHENTICATED",
     retryable: false,
     meaning:
-      "The identity provider did not confirm the login, or its answer does not belong to it; begin again.",
+      "The identity provider did not confirm the login, or its answer is not valid for this login; begin again.",
   },
   LOGIN_WITHOUT_ROLE: {
     code: "PERMISSION_DENIED",

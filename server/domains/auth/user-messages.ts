@@ -68,6 +68,7 @@ export function newApiTokenFrom(request: CreateApiTokenRequest, createdBy: strin
   return { name, ...access, lifetimeMs: lifetimeFrom(lifetime), createdBy };
 }
 
+/** Converts a user. An unlimited list of services is empty in the message. */
 export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchema> {
   return {
     name: user.name,
@@ -83,6 +84,7 @@ export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchem
   };
 }
 
+/** Converts an API token, without the token itself, of which the gateway has only a hash. */
 export function apiTokenMessage(token: ApiTokenRecord): MessageInitShape<typeof ApiTokenSchema> {
   return {
     name: token.name,
@@ -97,6 +99,7 @@ export function apiTokenMessage(token: ApiTokenRecord): MessageInitShape<typeof 
   };
 }
 
+/** Describes the caller of an RPC. The role is unspecified without a login. */
 export function callerMessage(caller: Caller): MessageInitShape<typeof GetCallerResponseSchema> {
   const { actor, accountId, role, services, grants, credential, expiresAtMs } = caller;
   return {
@@ -110,6 +113,7 @@ export function callerMessage(caller: Caller): MessageInitShape<typeof GetCaller
   };
 }
 
+/** Converts a grant. What it does not limit is empty in the message. */
 export function grantMessage(grant: Grant): MessageInitShape<typeof GrantSchema> {
   const { role, services = [], methods = [], hosts = [], hostLabels = [], resources = [] } = grant;
   return {

@@ -14,7 +14,7 @@ export const eventsNoun: Noun = {
         fromCursor: option("start after the event with this cursor", word("cursor"), { conflicts: "since" }),
         since: option("start at this time, e.g. 2026-01-31T00:00:00Z", time),
         topic: optionList(
-          "only this topic (volumes, hypervisors, storage, pods, clusters, operations, fleet)",
+          "only this topic (volumes, hypervisors, storage, pods, clusters, operations, plan, fleet)",
           word("topic"),
         ),
         resource: optionList("only this resource or anything below it", word("resource")),

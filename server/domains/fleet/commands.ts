@@ -23,7 +23,7 @@ const hosts: Reference = {
 };
 
 const host = argument("name of the host", nameOf("name", hosts));
-const labels = optionList("a label, as NAME=VALUE; may be repeated", word("label"));
+const labels = optionList("a label, as NAME=VALUE", word("label"));
 
 /** The hosts of a fleet, and this gateway as one of them. */
 export const hostNoun: Noun = {
@@ -53,7 +53,7 @@ export const hostNoun: Noun = {
       parameters: {
         name: option("only for a host of this name", word("name")),
         label: labels,
-        lifetime: option("how long it can be used, e.g. 30m; 1h if absent", duration),
+        lifetime: option("how long it can be used, such as 30m (default: 1h)", duration),
       },
       method: FleetService.method.createHostToken,
       request: ({ name = "", label, lifetime }) => ({
@@ -64,7 +64,7 @@ export const hostNoun: Noun = {
       done: (response) => response.token,
       id: (response) => response.token,
       notes: (response) => [
-        `good for one host until ${timeText(response.expiresAt)}; run on that host: hostplane host join TOKEN`,
+        `valid for one host until ${timeText(response.expiresAt)}; run on that host: hostplane host join TOKEN`,
       ],
     }),
     change({
@@ -77,7 +77,7 @@ export const hostNoun: Noun = {
     }),
     change({
       name: "remove",
-      summary: "remove a host from the fleet; the host itself works on",
+      summary: "remove a host from the fleet; the host itself keeps running",
       destroys: true,
       parameters: { name: host },
       method: FleetService.method.removeHost,
@@ -86,9 +86,10 @@ export const hostNoun: Noun = {
     change({
       name: "join",
       summary: "on a host: join the fleet that has issued a token",
+      isPlannable: false,
       parameters: {
         token: argument("token of `hostplane host token` on a hub", word("token")),
-        name: option("name of this host in the fleet; its host name if absent", word("name")),
+        name: option("name of this host in the fleet (default: its host name)", word("name")),
       },
       method: MembershipService.method.joinFleet,
       request: ({ token, name = "" }) => ({ token, name }),
@@ -99,6 +100,7 @@ export const hostNoun: Noun = {
     change({
       name: "leave",
       summary: "on a host: leave the fleet",
+      isPlannable: false,
       destroys: true,
       method: MembershipService.method.leaveFleet,
       done: () => "left the fleet",
@@ -135,7 +137,7 @@ function connectedText({ connected, hubs }: Host): string {
   return hubs.length === 0 ? "no" : `to ${hubs.join(", ")} only`;
 }
 
-/** Names the systems of a host that are on, each once; those that do not work are marked. Its store is not one of them. */
+/** Names the systems of a host that are on, each once. Unhealthy ones are marked with `!`. Its store is not one of them. */
 function systemsText({ report }: Host): string {
   const systems = (report?.backends ?? []).filter(
     ({ kind, domain }) => domain !== "system" && (kind === BackendKind.REAL || kind === BackendKind.SANDBOX),

@@ -61,7 +61,7 @@ export function createFleetService(
 export function requireHub(hub: Hub | undefined): () => Hub {
   return () => {
     if (hub === undefined) {
-      const message = "this gateway is no hub: set fleet.hub in the configuration (fleet: {hub: {}})";
+      const message = "this gateway is not a hub: set fleet.hub in the configuration (fleet: {hub: {}})";
       throw new InfraError(fleetServiceReasons.NOT_A_HUB, message);
     }
     return hub;

@@ -41,7 +41,7 @@ export function createMembershipService(membership: Membership, hostName: string
   });
 }
 
-/** Only the host's own people decide to which fleet it belongs. @throws InfraError LOCAL_SOCKET_ONLY */
+/** Checks that the call comes from the host itself, which decides which fleet it belongs to. @throws InfraError LOCAL_SOCKET_ONLY */
 function assertLocal({ peer, method }: Call): void {
   if (peer.access !== "adminSocket") {
     const message = `${methodPathOf(method)} can only be called on the gateway's own admin socket (hostplane host ... on the host itself)`;

@@ -29,7 +29,7 @@ export function serveFleet(context: DomainContext): DomainServices {
           beginSchedules: () =>
             allOf([
               startHostReports(hub(), store, (error) =>
-                log.warn("a host of the fleet could not be asked for its state", error),
+                log.warn("the state of a host of the fleet could not be read", error),
               ),
               mergeHostEvents({ hub: hub(), store, instanceId, log }),
             ]),

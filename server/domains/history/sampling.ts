@@ -8,7 +8,7 @@ import type { HistorySource } from "./history-sources.ts";
 export interface SamplingOptions {
   readonly history: History;
   readonly sources: readonly HistorySource[];
-  /** Called for what is no failure of a system. */
+  /** Called for failures that are not a system's. */
   readonly onFailed: (error: unknown) => void;
   /** How often the history is saved; 10 min by default. */
   readonly saveMs?: number;
@@ -63,7 +63,7 @@ export function beginSampling(options: SamplingOptions): Activity {
 /**
  * Takes one turn: reads all sources side by side, and records what they have. A source that fails, or takes longer than 5 s, is
  * unknown at this step.
- * @throws what is no InfraError, after everything else was recorded; and the signal's reason
+ * @throws any error other than an InfraError, after everything else was recorded; and the signal's reason
  */
 export async function sampleOnce(
   { history, sources }: Pick<SamplingOptions, "history" | "sources">,

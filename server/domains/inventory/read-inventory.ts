@@ -38,7 +38,7 @@ const sourceTimeoutMs = 5_000;
 /**
  * Reads the sources side by side. One that fails, or takes longer than 5 s, contributes a problem.
  * @param timeoutMs for tests
- * @throws the signal's reason, and what is no InfraError
+ * @throws the signal's reason, and any error other than an InfraError
  */
 export function readInventory(
   sources: readonly InventorySource[],

@@ -1,6 +1,5 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import {
   type OperationCommandSchema,
   type OperationSchema,
@@ -71,13 +70,6 @@ export function operationMessage(operation: Operation): MessageInitShape<typeof 
     ...timeProperty("startedAt", operation.startedAtMs),
     ...timeProperty("endedAt", operation.endedAtMs),
   };
-}
-
-/** Converts an event of the topic "operations", whose payload is the operation after the change, to its facts. */
-export function operationEventDetail(
-  payload: unknown,
-): NonNullable<MessageInitShape<typeof EventSchema>["detail"]> {
-  return { case: "operation", value: operationMessage(payload as Operation) };
 }
 
 /** Converts a command to its message. */

@@ -17,14 +17,14 @@ export interface OperationQuery {
 }
 
 /**
- * Parses the request to a gateway that is no hub.
+ * Parses the request to a gateway that is not a hub.
  * @throws InfraError INVALID_FIELD
  */
 export function parseOperationQuery(request: ListOperationsRequest): OperationQuery {
   const { filters, pageSize } = parseOperationFilters(request);
   if (request.hosts.length > 0 || Object.keys(request.hostLabels).length > 0) {
     const field = request.hosts.length > 0 ? "hosts" : "host_labels";
-    throw invalidField(field, "this gateway is no hub, so it has no hosts");
+    throw invalidField(field, "this gateway is not a hub, so it has no hosts");
   }
   return { filters, pageSize, belowSeq: seqFromPageToken(request.pageToken, filters) };
 }

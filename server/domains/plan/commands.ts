@@ -54,6 +54,7 @@ export const planNoun: Noun = {
     show({
       name: "create",
       summary: "plan a call, and save the plan for 24 hours",
+      isPlannable: false,
       parameters: call,
       method: PlanService.method.createPlan,
       request: plannedCallFrom,

@@ -46,10 +46,10 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
   /** @throws InfraError APPROVAL_NOT_ALLOWED, and those of a caller that may not call the method */
   function assertApprover(plan: SavedPlan, call: Call): PlannedMethod {
     if (isProposer(plan, call)) {
-      throw notAllowed(plan, `${call.caller.actor} has proposed it, so other people have to approve it`);
+      throw notAllowed(plan, `${call.caller.actor} proposed it, so another person has to approve it`);
     }
     if (callerKindOf(call.caller) !== "person") {
-      throw notAllowed(plan, `only users can approve it, and ${call.caller.actor} is none`);
+      throw notAllowed(plan, `only users can approve it, and ${call.caller.actor} is not a user`);
     }
     const planned = planCall.assertMethod({ method: plan.method }, call);
     assertResourcesGranted({ caller: call.caller, ...planned }, [plan.mutation.resource]);
@@ -107,7 +107,7 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
       }
       const plan = await savedPlans.get(id, call);
       if (call.caller.credential !== "adminSocket") {
-        throw notAllowed(plan, "the glass can be broken at the admin socket of this gateway only");
+        throw notAllowed(plan, "the glass can be broken only at the admin socket of this gateway");
       }
       assertApprovable(plan);
       const broken = await record(plan, call, reason);

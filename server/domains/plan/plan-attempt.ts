@@ -16,7 +16,7 @@ export interface PlanAttempt {
    * @throws InfraError PLAN_STALE if the call has changed nothing
    */
   succeed(operationId: string | undefined): Promise<SavedPlan>;
-  /** Records what has become of the plan after its call has failed. Returns the error to report. */
+  /** Records the outcome of the plan after its call has failed. Returns the error to report. */
   fail(thrown: unknown, operationId: string | undefined): Promise<InfraError>;
 }
 

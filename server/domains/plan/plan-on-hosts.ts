@@ -21,14 +21,14 @@ export interface PlansOnHosts {
   assertHere(planned: PlannedMethod): void;
 }
 
-/** @param hub undefined: the gateway is no hub, and makes all calls itself */
+/** @param hub undefined: the gateway is not a hub, and makes all calls itself */
 export function createPlansOnHosts(hub: CallingHub | undefined): PlansOnHosts {
   const has = ({ rule }: PlannedMethod) => hub !== undefined && rule.hostBound;
   return {
     has,
     async plan({ method, rule }, request, call) {
       if (hub === undefined) {
-        throw new TypeError("the gateway is no hub");
+        throw new TypeError("the gateway is not a hub");
       }
       const host = onlyHostWith(grantedFleetHosts(hub.hosts, call), rule.domain, method.parent.typeName);
       const plan = await callOnHost(hub, host, PlanService, call, (client) =>

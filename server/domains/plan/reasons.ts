@@ -46,7 +46,7 @@ export const planReasons = defineReasons({
     code: "PERMISSION_DENIED",
     retryable: false,
     meaning:
-      "The caller may not approve this plan: it has proposed the plan itself, or it is no user. The glass can be broken at the admin socket only.",
+      "The caller may not approve this plan: it proposed the plan itself, or is not a user. The glass can be broken only at the admin socket.",
   },
   APPROVAL_NOT_NEEDED: {
     code: "FAILED_PRECONDITION",

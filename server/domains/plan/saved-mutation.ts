@@ -6,7 +6,7 @@ export interface SavedMutation
   extends Pick<PlannedMutation, "kind" | "resource" | "steps" | "pointOfNoReturn"> {
   readonly changes: readonly string[];
   readonly losses: readonly string[];
-  /** Everything that the plan follows from, the identity of its system included. */
+  /** Everything that the plan is based on, including the identity of its system. */
   readonly facts: readonly PlanFact[];
 }
 

@@ -84,6 +84,7 @@ export function parsePlanId(id: string): string {
   return id;
 }
 
+/** Also the error for a plan of another caller, which must not reveal that the plan exists. */
 export function planNotFound(id: string): InfraError {
   const words = `plan "${id}" does not exist, has expired, or belongs to another caller`;
   return new InfraError(planReasons.PLAN_NOT_FOUND, words, { resource: planResource(id) });

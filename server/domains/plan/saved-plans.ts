@@ -59,7 +59,7 @@ export interface SavedPlans {
    * @throws InfraError PLAN_NOT_FOUND, also for an admin, APPROVAL_REQUIRED, PLAN_STALE, PLAN_USED
    */
   begin(id: string, by: PlanOwner): Promise<OpenedPlan>;
-  /** Records what has become of a plan after `begin`. Returns it; undefined if it was deleted meanwhile. */
+  /** Records the outcome of a plan after `begin`. Returns it; undefined if it was deleted meanwhile. */
   end(id: string, end: PlanEnd): Promise<SavedPlan | undefined>;
   /** Makes an open plan stale. */
   outdate(id: string, because: string): Promise<void>;

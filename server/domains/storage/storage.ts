@@ -136,6 +136,7 @@ function snapshotsOf(carrier: Part<KubernetesSnapshot> | undefined): readonly Ku
   return carrier !== undefined && "ok" in carrier ? [carrier.ok] : [];
 }
 
+/** The error of RPCs that need Ceph where only Kubernetes is configured. */
 export function cephOff(): InfraError {
   return new InfraError(
     domainReasons.DOMAIN_OFF,

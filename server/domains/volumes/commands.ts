@@ -294,7 +294,7 @@ export const volumeNoun: Noun = {
       summary: "set the LVM tags of a volume; others are removed",
       parameters: {
         name: volume,
-        tag: optionList("a tag that the volume shall have (default: none)", word("tag")),
+        tag: optionList("a tag to set (default: none)", word("tag")),
         deviceClass,
       },
       method: VolumeService.method.setVolumeTags,

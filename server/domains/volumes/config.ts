@@ -115,7 +115,7 @@ export const volumesSchema = z
       .default([])
       .meta({
         description:
-          "Names of logical volumes that are never removed, resized or renamed, with the wildcards `*` and `?`.",
+          "Names of logical volumes that are never removed, resized, renamed or restored from a snapshot, with the wildcards `*` and `?`.",
         examples: [["root", "swap*"]],
       }),
     lowSpacePercent: z.number().min(0).max(90).default(10).meta({

@@ -13,7 +13,7 @@ export type IsProtectedName = (name: string) => boolean;
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
-  assertNobodysWork(volume);
+  assertNotOfOperation(volume);
   if (isProtectedName(volume.name)) {
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
@@ -32,7 +32,7 @@ export function assertRemovable(
   state: LvmState,
   isProtectedName: IsProtectedName,
 ): void {
-  assertNobodysWork(volume);
+  assertNotOfOperation(volume);
   if (isProtectedName(volume.name)) {
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
@@ -53,7 +53,7 @@ export function assertRemovable(
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertRenamable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
-  assertNobodysWork(volume);
+  assertNotOfOperation(volume);
   if (isProtectedName(volume.name)) {
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
@@ -88,7 +88,7 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
 }
 
 /** @throws InfraError VOLUME_PROTECTED for a volume that an operation created and will itself remove or release */
-export function assertNobodysWork(volume: LogicalVolume): void {
+export function assertNotOfOperation(volume: LogicalVolume): void {
   const operationId = operationOf(volume);
   if (operationId !== undefined) {
     throw isProtected(

@@ -25,7 +25,7 @@ export const connectedAlready = Symbol("connected by another address");
  * @param version of this gateway
  * @param agentId the same for all addresses of all hubs
  * @returns the connection, on which the hub is the HTTP/2 client
- * @throws Error for people, which says why it is not possible
+ * @throws Error whose message explains the failure
  */
 export async function connectToHub(
   address: string,
@@ -57,7 +57,7 @@ export function tlsOptionsOf({ certificatePem, privateKeyPem, hubAuthorityPem }:
   } as const;
 }
 
-/** Opens a TLS connection. @throws Error for people */
+/** Opens a TLS connection. @throws Error whose message explains the failure */
 async function connectTls(
   address: string,
   options: ReturnType<typeof tlsOptionsOf>,

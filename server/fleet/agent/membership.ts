@@ -27,7 +27,7 @@ export interface Membership {
   join(token: string, name: string): Promise<MembershipState>;
   /** @throws InfraError NOT_A_MEMBER */
   leave(): Promise<void>;
-  /** Undefined: it is no member. */
+  /** Undefined: it is not a member. */
   state(): MembershipState | undefined;
   /** Replaces the addresses of the hubs, as a hub reports them. @throws InfraError STORE_UNAVAILABLE */
   setHubs(hubs: readonly string[]): Promise<void>;

@@ -21,7 +21,7 @@ export interface EventBudgetOptions {
 /** A day of it is some 1.4 GB. A burst is some 60,000 small events, with which a host that was away catches up. */
 export const hostBudget = { burstBytes: 64 * 1024 * 1024, bytesPerSecond: 16 * 1024 };
 
-/** Creates a full budget. What is taken may exceed what is left; later ones wait until that is made up for. */
+/** Creates a full budget. A request may take more than is left; later ones then wait until the deficit is repaid. */
 export function createEventBudget({ burstBytes, bytesPerSecond, onWait }: EventBudgetOptions): EventBudget {
   let leftBytes = burstBytes;
   let atMs = performance.now();

@@ -33,7 +33,7 @@ export interface FollowHostOptions {
   readonly onFailed: (error: unknown) => void;
 }
 
-/** How often a hub asks whether the hub that follows a host has stopped to do so. */
+/** How often a hub checks whether the hub that follows a host still does. */
 const claimEveryMs = 2000;
 const pauses = { firstMs: 250, longestMs: 10_000 };
 
@@ -165,7 +165,7 @@ function hostEventsFrom({ events: batch, cursor }: FollowEventsResponse, host: s
   return { events, cursor };
 }
 
-/** A cursor that the host does not know is one of a store that it no longer has. */
+/** The host rejects a cursor of a store that it no longer has. */
 const goneReasons: readonly string[] = [eventReasons.HISTORY_GONE.id, hostReasons.INVALID_FIELD.id];
 
 function historyGone(error: unknown): { readonly oldestCursor: string | undefined } | undefined {

@@ -24,6 +24,7 @@ export interface HostEventMerge {
 const leaseMs = 15_000;
 const tendEveryMs = 2500;
 
+/** Follows the events of each connected host. Of hubs that share a store, the one that holds a host's lease follows it. */
 export function mergeHostEvents(options: MergeHostEventsOptions): HostEventMerge {
   const { hub, store, instanceId: owner, log, graceMs = 5000 } = options;
   const closing = new AbortController();
@@ -109,7 +110,7 @@ function tendHosts(
     } catch (error) {
       unsureUntilMs = performance.now() + 2 * graceMs;
       if (!hasFailed) {
-        log.warn("the hub cannot note which hosts it follows; retrying", error);
+        log.warn("the hub cannot record which hosts it follows; retrying", error);
       }
       hasFailed = true;
     }

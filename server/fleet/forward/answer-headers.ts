@@ -102,9 +102,10 @@ export function answerTrailersFrom(
   return passed;
 }
 
+/** The error for an answer that a host of this version does not send. @param what what is wrong with it */
 export function badAnswer(host: string, what: string): InfraError {
   return new InfraError(
     fleetReasons.BAD_HOST_ANSWER,
-    `the answer of host ${host} is not one of an RPC: ${what}`,
+    `the answer of host ${host} is not a valid answer to an RPC: ${what}`,
   );
 }

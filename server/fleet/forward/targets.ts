@@ -96,7 +96,7 @@ export function unknownTargetOf(url: string, request: HttpRequest): Target | und
   return { method, rule: unknownRule, isInContract: false, wire };
 }
 
-/** Describes a method that is known by name only. It is taken for a bidirectional stream, which allows any kind. */
+/** Describes a method that is known by name only. It is treated as a bidirectional stream, which allows any kind. */
 function unknownMethod(service: string, name: string): DescMethod {
   const known = ServerReflection.method.serverReflectionInfo;
   return { ...known, name, parent: { ...known.parent, typeName: service } };

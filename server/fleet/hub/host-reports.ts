@@ -15,7 +15,7 @@ import { createSeenHosts } from "./seen-hosts.ts";
 
 /** How often a connected host is asked for its state. */
 const everyMs = 10_000;
-/** Each pause is up to this much longer, so that hosts that have connected at once are not asked at once forever. */
+/** Each pause is up to this much longer, so that hosts that connected at the same time are not all read at the same time. */
 const spreadMs = 1000;
 const timeoutMs = 5000;
 const maxFigures = 100;

@@ -40,7 +40,7 @@ export interface RequestedToken {
   readonly createdBy: string;
 }
 
-/** What a hub knows and does: the hosts, their connections, tokens and certificates. */
+/** The hosts of a hub, with their connections, tokens and certificates. */
 export interface Hub {
   /** Name of this hub, for people. */
   readonly name: string;
@@ -217,12 +217,12 @@ function refusalOf(why: "unknown" | "used" | "expired" | "exists", name: string)
     case "exists":
       return new InfraError(
         fleetReasons.HOST_EXISTS,
-        `the fleet has a host "${name}" already; remove it first (hostplane host remove ${name}), or join with another name`,
+        `the fleet already has a host "${name}"; remove it first (hostplane host remove ${name}), or join with another name`,
       );
     case "used":
       return new InfraError(
         fleetReasons.JOIN_TOKEN_REFUSED,
-        "the token was used already; each token is good for one host",
+        "the token was used already; each token is valid for one host",
       );
     case "expired":
       return new InfraError(fleetReasons.JOIN_TOKEN_REFUSED, "the token has expired");

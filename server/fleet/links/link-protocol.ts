@@ -23,5 +23,5 @@ export const hubsPath = "/fleet/hubs";
 export const errorDetailsHeader = "fleet-error-details";
 export const withoutErrorDetails = "none";
 
-/** How often each side of a connection asks whether the other one is alive, and how long it waits for the answer. */
+/** How often each side of a connection checks that the other one answers, and how long it waits for the answer. */
 export const linkPingMs = 2000;

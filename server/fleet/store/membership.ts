@@ -2,7 +2,7 @@ import type { TransactionContext } from "../../store/transaction.ts";
 
 /** Membership of this gateway in a fleet. */
 export const membershipTransactions = {
-  /** Returns the sealed membership; undefined if the gateway is no member. */
+  /** Returns the sealed membership; undefined if the gateway is not a member. */
   async "fleet.membership"({ db }: TransactionContext): Promise<Uint8Array | undefined> {
     const row = await db.selectFrom("fleet_membership").select("sealed").executeTakeFirst();
     return row === undefined ? undefined : new Uint8Array(row.sealed);

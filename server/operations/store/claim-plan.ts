@@ -136,7 +136,7 @@ function firstOfEachResource(open: readonly OpenOperation[]): ReadonlyMap<string
   return first;
 }
 
-/** Returns a reason if an operation of another host waits because that host's gateway is away. */
+/** Returns a reason if an operation of another host waits because that host's gateway is not running. */
 function reasonAway(
   { created_at }: OpenOperation,
   host: string,
@@ -145,7 +145,7 @@ function reasonAway(
   // Only a gateway of that host can have created it.
   const sinceMs = Math.max(seenAtMs.get(host) ?? 0, created_at);
   return sinceMs < nowMs - silentMs
-    ? `the gateway of host ${host} has been away since ${new Date(sinceMs).toISOString()}`
+    ? `no gateway of host ${host} has been running since ${new Date(sinceMs).toISOString()}`
     : undefined;
 }
 

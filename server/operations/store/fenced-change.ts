@@ -49,6 +49,7 @@ export function held(
     .executeTakeFirst();
 }
 
+/** Changes a step, and sets when it started if that is not set yet. */
 export async function changeStep(
   { db, nowMs }: TransactionContext,
   id: string,
@@ -103,6 +104,7 @@ export async function end(context: TransactionContext, args: Fenced, set: Operat
   return written;
 }
 
+/** Adds commands to an operation; those beyond the maximum are dropped. */
 export async function addCommands(
   { db, nowMs }: TransactionContext,
   { id, commands }: Pick<Fenced, "id" | "commands">,

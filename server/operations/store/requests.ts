@@ -121,7 +121,7 @@ async function endStranded(context: TransactionContext, row: OperationRow): Prom
     ),
     advice: [
       `Configure the domain of ${row.kind} again and retry the operation: it continues with the first step that is not done.`,
-      "Or remove what is left yourself, and cancel the operation again to give it up.",
+      "Or remove what is left yourself, and cancel the operation again to abandon it.",
     ],
   };
   const changed = await context.db

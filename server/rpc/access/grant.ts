@@ -64,7 +64,7 @@ export const grantSchema = z
     }),
     resources: z.array(resourcePattern).min(1).max(entriesMax).exactOptional().meta({
       description:
-        "Names of resources as in the inventory, with the wildcard `*`, such as volumeGroups/vg0/volumes/db-*. Each stands for everything below it too. All if absent.",
+        "Names of resources as in the inventory, with the wildcard `*`, such as volumeGroups/vg0/volumes/db-*. Each also covers everything below it. All if absent.",
     }),
   })
   .superRefine(({ role, services, methods, hosts, hostLabels, resources }, context) => {

@@ -2,7 +2,7 @@ import { type CallerRole, callerRoles, includesRole } from "./caller-role.ts";
 import { type Grant, type GrantedHost, isBounded } from "./grant.ts";
 import { globFrom, parseResourcePattern } from "./resource-pattern.ts";
 
-/** What a caller wants to see. */
+/** What a response may show to a caller. */
 export interface Subject {
   /** Full names of services that show it: one of them must be granted. */
   readonly services: readonly string[];

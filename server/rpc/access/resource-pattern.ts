@@ -8,7 +8,7 @@ export interface ResourcePattern {
 /** Longest pattern, in characters. */
 export const patternMaxLength = 256;
 
-/** Why a text is no pattern, as a sentence; undefined for a pattern. */
+/** Returns why a text is not a pattern; undefined for a pattern. */
 export function explainPattern(text: string): string | undefined {
   if (text.length > patternMaxLength) {
     return `expected at most ${patternMaxLength} characters`;

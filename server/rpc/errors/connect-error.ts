@@ -12,7 +12,7 @@ import {
 import { infraErrorFromProtocolError } from "./protocol-error.ts";
 
 /** `google.rpc.ErrorInfo.domain` of every error of the gateway. */
-export const errorDomain = "hostplane";
+const errorDomain = "hostplane";
 
 const codes: Record<ErrorCode, Code> = {
   CANCELLED: Code.Canceled,

@@ -15,7 +15,7 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
       return new InfraError(rpcReasons.DEADLINE, "the deadline of the call has passed", { cause: error });
     case Code.Canceled:
     case Code.Aborted:
-      return new InfraError(hostReasons.CALLER_LEFT, "the caller has left", { cause: error });
+      return new InfraError(hostReasons.CALLER_LEFT, "the caller has disconnected", { cause: error });
     case Code.ResourceExhausted:
       return new InfraError(rpcReasons.MESSAGE_TOO_LARGE, messageTooLarge(message), {
         cause: error,

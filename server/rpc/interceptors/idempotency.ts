@@ -41,7 +41,7 @@ export interface IdempotencyPort {
 }
 
 /** Response header of a stored answer. */
-export const replayHeader = "hostplane-idempotent-replay";
+const replayHeader = "hostplane-idempotent-replay";
 
 /**
  * Applies a change once, however often it is sent: while a key is stored, a call with the header `idempotency-key` gets the

@@ -15,7 +15,7 @@ export function positionTokenFrom(position: readonly unknown[], filters: object)
 
 /**
  * Returns the position after which the page begins; undefined for the first page, which has no token.
- * @param parse returns undefined for what is no position
+ * @param parse returns undefined for a value that is not a position
  * @throws InfraError INVALID_FIELD for a text that is not a token, and for the token of a listing with other filters
  */
 export function positionFromToken<Position>(

@@ -62,7 +62,8 @@ export function streamPathItem(
   const format = `Server-sent events if the request accepts \`text/event-stream\`: \`data\` is one message as JSON. The last event is \`end\`, or \`error\` if the stream failed, with Connect's error as \`data\`. An error before the first message has its HTTP status. ${resumes}`;
   const responses = {
     "200": {
-      description: "The stream. It continues until the RPC ends, the client leaves or its deadline passes.",
+      description:
+        "The stream. It continues until the RPC ends, the client disconnects or its deadline passes.",
       headers,
       content: { "text/event-stream": { schema: { type: "string" }, "x-hostplane-message": message } },
     },

@@ -118,6 +118,6 @@ function inUse(file: string): InfraError {
   const who = holder === undefined ? "another process" : `process ${holder}`;
   return new InfraError(
     storeReasons.STORE_IN_USE,
-    `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or use PostgreSQL to run more than one gateway.`,
+    `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or choose another data directory.`,
   );
 }

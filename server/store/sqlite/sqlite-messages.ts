@@ -56,6 +56,7 @@ function plainError({ message, stack }: Error): Error {
   return plain;
 }
 
+/** Converts an error of another thread back to an InfraError. */
 export function errorFromPortable({
   reason,
   message,

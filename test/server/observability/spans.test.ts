@@ -2,7 +2,7 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { snapshotChannel } from "../../../adapters/host/observation.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
-import { currentTraceHeaders, traceLogFields } from "../../../server/observability/active-span.ts";
+import { activeSpan, traceLogFields } from "../../../server/observability/active-span.ts";
 import { startTracing } from "../../../server/observability/tracing.ts";
 import { createCall } from "../rpc/call/call-under-test.ts";
 import { startTraceCollector } from "./trace-collector.ts";
@@ -16,9 +16,11 @@ async function start(t: Test) {
 
 const load = () => snapshotChannel.tracePromise(async () => "state", { system: "lvm" });
 
-test("a request made for a call names its span", async (t) => {
+const currentHeaders = () => activeSpan.getStore()?.headers() ?? {};
+
+test("the code of a call runs in its span", async (t) => {
   const { tracing } = await start(t);
-  t.strictSame(currentTraceHeaders(), {}, "outside of calls there is none");
+  t.strictSame(currentHeaders(), {}, "outside of calls there is none");
   let answered: string | undefined;
   const call = {
     ...createCall(),
@@ -31,12 +33,12 @@ test("a request made for a call names its span", async (t) => {
   const span = tracing.startRpc(call);
   await span.run(async () => {
     await new Promise((resolve) => setImmediate(resolve));
-    t.strictSame(currentTraceHeaders(), { traceparent: answered, tracestate: "vendor=1" });
+    t.strictSame(currentHeaders(), { traceparent: answered, tracestate: "vendor=1" });
     t.match(traceLogFields(), { trace_id: "0af7651916cd43dd8448eb211c80319c" });
     await snapshotChannel.tracePromise(
       async () => {
-        t.match(currentTraceHeaders().traceparent, /^00-0af7651916cd43dd8448eb211c80319c-/);
-        t.not(currentTraceHeaders().traceparent, answered, "the child span, if there is one");
+        t.match(currentHeaders().traceparent, /^00-0af7651916cd43dd8448eb211c80319c-/);
+        t.not(currentHeaders().traceparent, answered, "the child span, if there is one");
       },
       { system: "maas" },
     );

@@ -132,13 +132,13 @@ test("operations wait with a reason while their host's gateway is away", async (
   const waiting = await beta.until(id, ({ waitingFor }) => waitingFor !== "");
   t.match(waiting, {
     state: "scheduled",
-    waitingFor: /^the gateway of host alpha has been away since \d{4}-\d\d-\d\dT.*Z$/,
+    waitingFor: /^no gateway of host alpha has been running since \d{4}-\d\d-\d\dT.*Z$/,
   });
   createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
   t.match(await beta.end(id), { state: "completed", waitingFor: "" });
 });
 
-test("a running operation shows that it is stalled when its host is away", async (t) => {
+test("a running operation shows that it is stalled when no gateway of its host runs", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });
   const mortal = createMortalStore(store);
@@ -158,7 +158,7 @@ test("a running operation shows that it is stalled when its host is away", async
   });
   t.match(await beta.until(id, ({ waitingFor }) => waitingFor !== ""), {
     state: "active",
-    waitingFor: /away since/,
+    waitingFor: /no gateway of host alpha has been running since/,
   });
   createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
   t.match(await beta.end(id), { state: "completed", waitingFor: "" });

@@ -99,7 +99,7 @@ function problemOfMany(first: Resource, group: readonly Resource[], text: Resour
   };
 }
 
-/** " is down" for "down, in", ": refresh needed" for a state that is no adjective. */
+/** " is down" for "down, in", ": refresh needed" for a state that is not an adjective. */
 function isIn(state: string): string {
   const adjective = state.split(", ").find((word) => adjectives.has(word.toLowerCase()));
   return adjective !== undefined

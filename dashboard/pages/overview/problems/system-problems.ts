@@ -54,7 +54,7 @@ function problemOfDomain({ domain, message }: DomainProblem): Problem {
 }
 
 /** Returns the first command in a sentence: it is between backticks and has an argument. */
-export function commandIn(sentence: string): string | undefined {
+function commandIn(sentence: string): string | undefined {
   return [...sentence.matchAll(/`([^`]+)`/g)]
     .map(([, command = ""]) => command)
     .find((each) => each.includes(" "));

@@ -73,7 +73,7 @@ export function explainAccess(account: ExplainedAccount, use: ExplainedUse, here
   const grant = grants.allowing({ methodPath, role: rule.role, host, resource: touched });
   if (grant === undefined) {
     const { reason, message } = notGranted(caller, methodPath, touched ?? "any resource");
-    return denied({ reason, message: host === "here" ? message : `${message}; asked for host ${host.name}` });
+    return denied({ reason, message: host === "here" ? message : `${message} on host ${host.name}` });
   }
   return allowed(`${account.actor} has the grant: ${describeGrant(grant)}`, grant);
 }

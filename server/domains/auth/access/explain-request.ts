@@ -65,7 +65,7 @@ export function createExplainRequest(options: ExplainOptions): ExplainRequest {
     }
     const host = hostName === "" ? undefined : findHost(hostName);
     if (hostName !== "" && host === undefined) {
-      throw invalidField("host", `${JSON.stringify(hostName)} is no host of this fleet`);
+      throw invalidField("host", `${JSON.stringify(hostName)} is not a host of this fleet`);
     }
     const use = { ...found, access: accessOf(found.method), resource, host };
     return explainAccess(await accountOf(actor), use, here);

@@ -74,7 +74,7 @@ export function createSetPassword(
   };
 }
 
-/** That of the longest name of an identity provider's user. */
+/** Length of the longest name of an identity provider's user. */
 const maxNameLength = 96;
 
 /** Returns the resource of a user for the log, the audit log and plans. Overlong invalid names are truncated. */
@@ -82,7 +82,7 @@ function userResource({ name }: { readonly name: string }): string {
   return `users/${name.slice(0, maxNameLength)}`;
 }
 
-/** Returns what a change of an existing user follows from. */
+/** Returns the facts that a change of an existing user is based on. */
 function factsOfUser(user: UserRecord): PlanFact[] {
   return factsOf(userResource(user), { id: user.id, access: describeAccess(user) });
 }

@@ -88,7 +88,7 @@ const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
-/** Creates the connection. Nothing is sent before it is used, so a provider that is away does not prevent the start. */
+/** Creates the connection. Nothing is sent before it is used, so an unreachable provider does not prevent the start. */
 export function createProviderConnection(options: ProviderConnectionOptions): ProviderConnection {
   const { config, clientSecret, ca, redirectUrl, loggedOutUrl } = options;
   const { fetch, close } = createProviderFetch({ ca, timeoutMs });
@@ -117,7 +117,7 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
       // The library refuses an answer about another user.
       claims = { ...(await fetchUserInfo(provider.client, tokens.access_token, expected)), ...claims };
     } else if (tokens.id_token === undefined) {
-      throw new Error("the provider returned neither an ID token nor has it a userinfo endpoint");
+      throw new Error("the provider returned no ID token and has no userinfo endpoint");
     }
     const { refresh_token: refreshToken, id_token: idToken } = tokens;
     return { user: providerUserFrom(claims, config), refreshToken, idToken };
@@ -198,7 +198,7 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
         return providerLogoutFrom(await provider.verify(logoutToken, logoutTokenChecks));
       } catch (error) {
         // Anyone can send a token with a key that does not exist.
-        throw isUnknownKey(error) ? refusedLogin("its keys do not sign this", error) : error;
+        throw isUnknownKey(error) ? refusedLogin("none of its keys signed this", error) : error;
       }
     },
 

@@ -21,7 +21,7 @@ const refusals: ReadonlySet<string> = new Set([
   "login_required",
 ]);
 
-/** The library's codes for requests that got no whole answer. */
+/** The library's codes for requests whose answer is missing or incomplete. */
 const unanswered: ReadonlySet<string | undefined> = new Set([
   undefined,
   "OAUTH_ABORT",
@@ -64,8 +64,8 @@ export function errorFromProvider(error: unknown, provider: string): InfraError 
       // New keys may not have been published yet, or just now.
       !(error instanceof errors.JWKSTimeout || isUnknownKey(error)));
   return isInvalid
-    ? refusedLogin("its answer does not belong to this login or is not signed by it", error)
-    : unavailable(provider, "it does not answer, or not correctly", error);
+    ? refusedLogin("its answer is not for this login, or not signed by it", error)
+    : unavailable(provider, "it does not answer, or answers incorrectly", error);
 }
 
 function unavailable(provider: string, why: string, cause: unknown): InfraError {

@@ -11,7 +11,7 @@ export interface ProviderRequest {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/** Sends a request to a provider. Rejects when there is no whole answer. */
+/** Sends a request to a provider. Rejects when the answer is missing or incomplete. */
 export type ProviderFetch = (url: string, options: ProviderRequest) => Promise<Response>;
 
 /**

@@ -24,8 +24,8 @@ export interface SessionChecksOptions {
 }
 
 /**
- * Checks sessions at their providers by their refresh tokens. A session ends when its provider refuses that, and outlasts a
- * provider that is away.
+ * Checks sessions at their providers by their refresh tokens. A session ends when its provider refuses that. It
+ * continues while the provider is unreachable.
  */
 export interface SessionChecks {
   /** Notes a session that its provider has just confirmed. */
@@ -138,7 +138,7 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
     return provider.accessOf(user.groups);
   }
 
-  /** Checks a session. While its provider is away, it counts as checked for a few seconds. */
+  /** Checks a session. While its provider is unreachable, it counts as checked for a few seconds. */
   async function settle(jti: string, provider: Provider, entry: Seen): Promise<void> {
     const { name } = provider;
     const untilMs = awayUntilMs.get(name) ?? 0;

@@ -42,7 +42,7 @@ const tailLength = 16;
 
 export function createSessionTokens({ audience, secretOf }: SessionTokensOptions): SessionTokens {
   /**
-   * Cache of verified tokens by their tails, oldest first. Keeping tokens in memory is no risk, because the signing keys are in
+   * Cache of verified tokens by their tails, oldest first. Keeping tokens in memory adds no risk, because the signing keys are in
    * the same memory. Lookups leak nothing by timing: the map's hash is seeded per process, and a token is only compared with one
    * that has the same tail.
    */

@@ -1,9 +1,5 @@
 import { type InstanceType, instanceTypeFrom } from "./instance-type.ts";
-import {
-  formatKubernetesVersion,
-  type KubernetesVersion,
-  kubernetesVersionFrom,
-} from "./kubernetes-version.ts";
+import { type KubernetesVersion, kubernetesVersionFrom } from "./kubernetes-version.ts";
 
 /** A MAAS image that contains Kubernetes, for machines of one type. */
 export interface ClusterImage {
@@ -32,11 +28,6 @@ export function clusterImageFrom(name: string): ClusterImage | undefined {
     return undefined;
   }
   return { os, version, instanceType };
-}
-
-/** Returns the name under which such an image is uploaded. */
-export function formatClusterImage({ os, version, instanceType }: ClusterImage): string {
-  return `os=${os},k8s=${formatKubernetesVersion(version)},${instanceType}`;
 }
 
 function keyAndValue(part: string): [string, string] {

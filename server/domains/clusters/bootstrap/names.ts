@@ -1,5 +1,5 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
-import { isDnsLabel, isDnsName } from "./dns-name.ts";
+import { isDnsLabel } from "./dns-name.ts";
 
 /** Leaves room for suffixes such as `-api` within the 63 characters of a DNS label. */
 const maxNameLength = 40;
@@ -23,16 +23,6 @@ export function assertClusterName(name: string, field: string): void {
  */
 export function assertPoolName(name: string, field: string): void {
   assertShortDnsLabel(name, field);
-}
-
-/**
- * Validates the name of a node: a lowercase DNS name.
- * @throws InfraError INVALID_FIELD
- */
-export function assertNodeName(name: string, field: string): void {
-  if (!isDnsName(name)) {
-    throw invalidField(field, "expected a lowercase DNS name");
-  }
 }
 
 /**

@@ -63,6 +63,7 @@ export function describeProgress({ cluster, slots }: ClusterWithSlots): string {
   return cluster.message === "" ? joined : `${joined}; ${cluster.message}`;
 }
 
+/** Reports whether a machine is a node of its cluster. */
 export function isJoined({ state }: SlotRecord): boolean {
   return state === "joined";
 }

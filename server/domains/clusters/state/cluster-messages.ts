@@ -58,6 +58,7 @@ export function clusterItem({ name, status, message }: Pick<ClusterSummary, "nam
   return { name, status: statusNumbers[status], statusMessage: message };
 }
 
+/** Converts the status of a node to the message of the published API. */
 export function machineStatusMessage(node: NodeStatus): MessageInitShape<MachineStatusSchema> {
   const { kubernetes, k8sVersion, systemId = noSystemId, hostname, maas, ipAddress } = node;
   return {
@@ -70,6 +71,7 @@ export function machineStatusMessage(node: NodeStatus): MessageInitShape<Machine
   };
 }
 
+/** Converts a cluster. @param slots its machines that are not released */
 export function clusterStateMessage({
   cluster,
   slots,
@@ -115,6 +117,7 @@ export function machineMessage(
   };
 }
 
+/** Converts a stray: a machine of the gateway's MAAS account that no cluster knows. */
 export function strayMessage(stray: StrayFacts): MessageInitShape<typeof StrayMachineSchema> {
   const { systemId, hostname, maasStatus, cluster, pool, isOurs, isAdoptable, message } = stray;
   return {

@@ -94,7 +94,7 @@ function createRemoveChange(hub: () => Hub): StoredChange<RemoveHostRequest, str
     apply: (name, how) => hub().removeHost(name, how),
     describe: (name, { id }) => ({
       facts: factsOf(`hosts/${name}`, { id }),
-      changes: [`remove host ${name} from the fleet; the host itself works on`],
+      changes: [`host ${name} is removed from the fleet; the host itself keeps running`],
       losses: [`the membership of host ${name}: it needs a new token to join again`],
     }),
   };

@@ -26,6 +26,10 @@ type DestroyStep = OperationStep<DestroyInput, null>;
 
 const maxAttempts = 6;
 
+/**
+ * Returns the input of an operation that destroys a VM. Volumes are only deleted if they were created for it and are
+ * attached.
+ */
 export function destroyInputFrom(
   domain: LibvirtDomain,
   { graceSeconds, deleteVolumes }: { readonly graceSeconds: number; readonly deleteVolumes: boolean },
@@ -40,6 +44,7 @@ export function destroyInputFrom(
   return { id, uuid, isOurs, wasOff, graceSeconds, volumes: deleteVolumes ? volumes : [] };
 }
 
+/** Asks the guest to shut down, and waits for `graceSeconds`; a guest that still runs is powered off by the next step. */
 export function graceStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "grace",
@@ -62,6 +67,7 @@ export function graceStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
+/** Powers off the VM, unless it is off. */
 export function powerOffStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "powerOff",
@@ -78,6 +84,7 @@ export function powerOffStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
+/** Removes the VM from libvirt. A VM that the gateway did not create stays. */
 export function undefineStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "undefine",
@@ -103,6 +110,7 @@ export function undefineStep(tools: HypervisorTools): DestroyStep {
   };
 }
 
+/** Deletes the volumes of the input; those that no longer exist are skipped. */
 export function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "deleteVolumes",

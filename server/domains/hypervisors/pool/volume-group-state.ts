@@ -119,6 +119,7 @@ export function givenBytes(sizeBytes: bigint, { extentSizeBytes }: VolumeGroup):
   return room < 0n ? 0n : (room / extentSizeBytes) * extentSizeBytes;
 }
 
+/** Compares by device number, since a device has several paths. False if a number is unknown. */
 export function isSameDevice(a: Pick<DeviceFacts, "device">, b: Pick<DeviceFacts, "device">): boolean {
   return a.device !== undefined && a.device.major === b.device?.major && a.device.minor === b.device.minor;
 }

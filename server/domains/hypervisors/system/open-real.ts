@@ -62,7 +62,7 @@ function one<T>(item: T | undefined): readonly T[] {
 }
 
 /** Converts the configuration; the result has one template per id. */
-export function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSettings {
+function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSettings {
   const { templates, match, destroy, pool } = config;
   return {
     templates: templates.flatMap(({ ids, vcpus: vcpuCount, ready, ...facts }) =>

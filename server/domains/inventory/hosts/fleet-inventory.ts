@@ -18,7 +18,7 @@ export interface SelectedInventories {
   readonly hosts: readonly HostInventory[];
 }
 
-/** The resources of all hosts of a fleet. A gateway that is no hub has none. */
+/** The resources of all hosts of a fleet. A gateway that is not a hub has none. */
 export interface FleetInventory {
   /** @throws InfraError INVALID_FIELD, HOST_UNKNOWN */
   select(filter: HostFilter, call: Pick<Call, "caller">): SelectedInventories;
@@ -27,12 +27,12 @@ export interface FleetInventory {
   subscribe(onChange: () => void): () => void;
 }
 
-/** The fleet of a gateway that is no hub. */
+/** The fleet of a gateway that is not a hub. */
 export const noFleetInventory: FleetInventory = {
   select({ hosts, hostLabels }) {
     if (hosts.size > 0 || hostLabels.length > 0) {
       const field = hosts.size > 0 ? "filter.hosts" : "filter.host_labels";
-      throw invalidField(field, "this gateway is no hub, so it has no hosts");
+      throw invalidField(field, "this gateway is not a hub, so it has no hosts");
     }
     return { isHubSelected: true, hosts: [] };
   },

@@ -10,7 +10,7 @@ import {
   withApprovals,
 } from "./plan-record.ts";
 
-/** What has become of a plan that was being applied. */
+/** Outcome of applying a plan. */
 export type PlanEnd =
   /** Nothing was changed, and it can be applied again. */
   | { readonly state: "open" }
@@ -26,7 +26,7 @@ export interface NewApproval {
   readonly breakGlassReason: string | undefined;
 }
 
-/** What is done with saved plans. */
+/** Transactions that apply and approve saved plans. */
 export const planUseTransactions = {
   /** Returns a plan, even if it has expired: an operation may be applying it. */
   async "plans.row"({ db }: TransactionContext, { id }: { id: string }): Promise<SavedPlanRow | undefined> {
@@ -65,7 +65,7 @@ export const planUseTransactions = {
     return record;
   },
 
-  /** Records what has become of a plan that was being applied. Returns the plan; undefined if it was deleted meanwhile. */
+  /** Records the outcome of applying a plan. Returns the plan; undefined if it was deleted meanwhile. */
   async "plans.end"(
     context: TransactionContext,
     { id, end }: { id: string; end: PlanEnd },

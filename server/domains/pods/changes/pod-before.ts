@@ -8,6 +8,7 @@ export type PodBefore = readonly {
   readonly isUp: boolean;
 }[];
 
+/** Returns the state of a pod, to be compared after a change. */
 export function podBefore({ containers }: Pick<RuntimePod, "containers">): PodBefore {
   return containers.map((each) => ({ id: each.id, name: each.name, isUp: isUp(each) }));
 }

@@ -26,10 +26,10 @@ export interface PodLife {
   learnName(name: string): void;
   start(containerId: string, moment: Moment): void;
   exit(containerId: string, moment: Moment, exitCode: number | null): void;
-  /** A running container is thereby ended. */
+  /** Ends a running container. */
   removeContainer(containerId: string, moment: Moment): void;
   hold(containerId: string, held: ObservedContainer["held"]): void;
-  /** Everything still running is thereby ended. */
+  /** Ends everything that still runs. */
   remove(moment: Moment): void;
   /** Reports the pod's exit, if none of its apps was started in time. */
   passTime(timeNs: bigint): void;

@@ -3,7 +3,7 @@ import type { ObservedCluster } from "./observed-cluster.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
 /**
- * Returns the health checks that were raised and cleared. A change of only the summary is no difference, since summaries change
+ * Returns the health checks that were raised and cleared. A change of only the summary is not a difference, since summaries change
  * constantly while data moves. A warning that becomes an error is raised again.
  */
 export function healthDifferences(

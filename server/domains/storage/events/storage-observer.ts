@@ -23,7 +23,7 @@ const pollMs = 100;
 const passive = { isWatching: false };
 
 /** Returns the name under which the store keeps the cluster's state, the same for all gateways that share the store. */
-export function cephSource({ kind }: Pick<CephAdapter, "kind">): string {
+function cephSource({ kind }: Pick<CephAdapter, "kind">): string {
   return kind === "sandbox" ? "sandbox-ceph" : "ceph";
 }
 

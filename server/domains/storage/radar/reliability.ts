@@ -45,7 +45,7 @@ function pointsOf(deductions: readonly Deduction[]): number {
  * Returns the deductions of a pool. Unknown properties count as the worst case: without a known redundancy only losses that
  * still allow writes are tolerated, and without a known failure domain copies may share a host.
  */
-export function poolDeductions(pool: CephPool): readonly Deduction[] {
+function poolDeductions(pool: CephPool): readonly Deduction[] {
   const { name, size, minSize, redundancy, failureDomain } = pool;
   const neededCount = redundancy === undefined ? minSize : size - redundancy;
   const placedCount = failureDomain === undefined ? size : Math.min(size, failureDomain.count);

@@ -25,6 +25,7 @@ export function specFromCreateBackup({ backup }: CreateBackupRequest): BackupSpe
   return { name, volumeHandle, s3: dataSource?.type.value };
 }
 
+/** Converts the state of a backup to the message of the published API. */
 export function backupStateMessage(
   name: string,
   { state, message }: BackupPoll,

@@ -63,6 +63,7 @@ export interface BackupTools {
   readonly store: Pick<Store, "run">;
 }
 
+/** Opens the repository of the input, with the credentials of the request if it had any. */
 export function openRepository(
   repositories: Repositories,
   { input, secrets }: Pick<BackupRun, "input" | "secrets">,

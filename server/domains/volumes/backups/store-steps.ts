@@ -43,6 +43,7 @@ export function openStep(tools: BackupTools): BackupStep {
   };
 }
 
+/** Stores the snapshot of the volume in the repository; undoing removes the snapshot and what was stored. */
 export function storeStep({ operationVolumes, restic, repositories }: BackupTools): BackupStep {
   return {
     name: "store",
@@ -111,6 +112,7 @@ export function storeStep({ operationVolumes, restic, repositories }: BackupTool
   };
 }
 
+/** Checks that the repository lists the new backup with the size of the volume. */
 export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
   return {
     name: "verify",
@@ -133,6 +135,7 @@ export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
   };
 }
 
+/** Records the backup in the store. @throws InfraError BACKUP_EXISTS if another backup has taken its name meanwhile */
 export function recordStep({ store }: BackupTools): BackupStep {
   return {
     name: "record",

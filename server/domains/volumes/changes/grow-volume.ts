@@ -15,7 +15,7 @@ import { assertChangeable, requireVolume, type VolumeChangeParts } from "./volum
 /** A ResizeVolume request with what was found on the volume. */
 export interface GrowRequest {
   readonly message: ResizeVolumeRequest;
-  /** Undefined: none was found, or none shall grow. */
+  /** Undefined: none was found, or none is to grow. */
   readonly fileSystem: FileSystem | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ShortChange } from "../../../domain/short-change.ts";
 import { reservedTagStart } from "../../../lvm/operation-marks.ts";
 import { assertWhole } from "../../../lvm/volume-refusals.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
-import { assertNobodysWork } from "../protection.ts";
+import { assertNotOfOperation } from "../protection.ts";
 import {
   assertChangeable,
   assertTags,
@@ -41,7 +41,7 @@ export function createSetVolumeTags(
       const resolved = assertResolved(deviceClass, state);
       const { group } = resolved;
       const volume = requireVolume(resolved, state, name);
-      assertNobodysWork(volume);
+      assertNotOfOperation(volume);
       const addTags = [...new Set(tags)].filter((tag) => !volume.tags.includes(tag));
       const removeTags = volume.tags.filter(
         (tag) => !tags.includes(tag) && !tag.startsWith(reservedTagStart),

@@ -153,7 +153,7 @@ function assertSource(
   assertOfClass(source, resolved);
   if (resolved.pool === undefined) {
     if (source.kind === "snapshot") {
-      throw isProtected(source, "it is a snapshot, and LVM takes no snapshots of snapshots");
+      throw isProtected(source, "it is a copy-on-write snapshot, and LVM cannot create a snapshot of it");
     }
     if (source.merging) {
       throw isProtected(source, "a snapshot is being merged into it");

@@ -212,7 +212,7 @@ export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): v
   }
 }
 
-/** Returns the facts that a change of an existing volume follows from. */
+/** Returns the facts that a change of an existing volume is based on. */
 export function factsOfVolume(volume: LogicalVolume): PlanFact[] {
   const { volumeGroupName, name, uuid, sizeBytes, kind } = volume;
   return factsOf(volumeResource(volumeGroupName, name), { uuid, sizeBytes, kind });

@@ -56,7 +56,7 @@ export function assertTopologyNames(
     if (isLong || isRepeated) {
       const expected = isLong
         ? `at most ${maxClassName} characters`
-        : "a name that differs from the others not only in case";
+        : "a name that differs from the others in more than upper and lower case";
       context.addIssue({
         code: "custom",
         path: ["deviceClasses", index, "name"],

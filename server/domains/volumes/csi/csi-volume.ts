@@ -18,8 +18,8 @@ export interface CsiVolume {
 /** Limit of the specification for names and IDs; two names of LVM together are shorter. */
 const maxCsiBytes = 128;
 
-/** Start of names that the driver makes up, because LVM does not allow the name in CSI. */
-const madeUpStart = "csi-";
+/** Prefix of names that the driver generates where LVM does not allow the name in CSI. */
+const generatedPrefix = "csi-";
 
 /** Returns the ID of a volume or snapshot: `vg0/data`. */
 export function csiIdOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGroupName" | "name">): string {
@@ -66,7 +66,7 @@ export function assertCsiName(name: string): void {
 
 /**
  * Returns the name of the logical volume for a volume in CSI: the same one where LVM allows it and it is not protected, else one
- * that is made up from its digest. Names of snapshots are always made up, since a volume may have the same name.
+ * that is generated from its digest. Names of snapshots are always generated, since a volume may have the same name.
  */
 export function logicalVolumeName(
   kind: CsiKind,
@@ -74,18 +74,18 @@ export function logicalVolumeName(
   { volumeGroup }: DeviceClass,
   isProtectedName: IsProtectedName,
 ): string {
-  const madeUp = `${madeUpStart}${kind === "snapshot" ? "snap-" : ""}${nameDigestOf(name)}`;
+  const generated = `${generatedPrefix}${kind === "snapshot" ? "snap-" : ""}${nameDigestOf(name)}`;
   const isReserved =
-    name.startsWith(madeUpStart) || name.startsWith(reservedTagStart) || isProtectedName(name);
+    name.startsWith(generatedPrefix) || name.startsWith(reservedTagStart) || isProtectedName(name);
   if (kind === "snapshot" || isReserved) {
-    return madeUp;
+    return generated;
   }
   try {
     assertVolumeName(name, "name", volumeGroup);
     assertOriginName(volumeGroup, name, "name");
     return name;
   } catch {
-    return madeUp;
+    return generated;
   }
 }
 
@@ -123,7 +123,7 @@ export function findCreatedAs(
   id: string,
 ): CsiVolume | undefined {
   const name = id.slice(id.indexOf("/") + 1);
-  const digest = name.startsWith(madeUpStart) ? name.slice(madeUpStart.length) : nameDigestOf(name);
+  const digest = name.startsWith(generatedPrefix) ? name.slice(generatedPrefix.length) : nameDigestOf(name);
   return listCsiVolumes(state, deviceClasses, "volume").find(({ marks }) => marks.nameDigest === digest);
 }
 

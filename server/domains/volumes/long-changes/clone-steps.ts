@@ -167,7 +167,7 @@ function assertSourceGood(state: LvmState, run: CloneRun): LogicalVolume {
     const words =
       input.snapshotBytes === null
         ? `the snapshot ${input.volumeGroup}/${found.name} has become invalid`
-        : `${input.volumeGroup}/${input.source} changed more during its copying than its snapshot has space for: raise snapshot_space_bytes`;
+        : `${input.volumeGroup}/${input.source} changed more while it was copied than its snapshot has space for: raise snapshot_space_bytes`;
     throw new InfraError(lvmBackupReasons.SNAPSHOT_FULL, words, {
       resource: volumeResource(input.volumeGroup, input.source),
     });

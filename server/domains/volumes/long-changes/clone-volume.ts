@@ -24,7 +24,7 @@ import {
   requireVolume,
 } from "../changes/volume-change.ts";
 import { assertResolved, type ResolvedClass } from "../device-class.ts";
-import { assertNobodysWork } from "../protection.ts";
+import { assertNotOfOperation } from "../protection.ts";
 import type { CloneInput } from "./clone-run.ts";
 
 export interface CloneVolumeParts {
@@ -92,15 +92,12 @@ export function createCloneVolume(
 /** @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED */
 function assertCloneable(resolved: ResolvedClass, state: LvmState, name: string): LogicalVolume {
   const source = requireVolume(resolved, state, name);
-  assertNobodysWork(source);
+  assertNotOfOperation(source);
   if (source.merging) {
     throw isProtected(source, "a snapshot is being merged into it");
   }
   if (source.kind === "snapshot" && source.open && !source.readOnly) {
-    throw isProtected(
-      source,
-      "it is a snapshot that is in use and can be written, and LVM takes no snapshots of snapshots",
-    );
+    throw isProtected(source, "it is a writable snapshot in use, and LVM cannot create a snapshot of it");
   }
   return source;
 }

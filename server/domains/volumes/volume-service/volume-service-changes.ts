@@ -50,7 +50,7 @@ export type VolumeServiceChanges = ChangesOf<
 export interface VolumeServiceChangesOptions extends ChangeVolumesOptions {
   readonly deviceClasses: readonly DeviceClass[];
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
-  /** Patterns of names that are never removed, resized or renamed. */
+  /** Patterns of names that are never removed, resized, renamed or restored. */
   readonly protect: readonly string[];
   readonly operations: Pick<Operations, "assertFree" | "register">;
   readonly operationMessage: DomainContext["operationMessage"];

@@ -23,11 +23,3 @@ export function eventStreamMethodOf(
     ? { method, byGet: !mutation && !secrets, resumes: cursorFieldOf(method.input) !== undefined }
     : undefined;
 }
-
-/** Returns all of the given methods that are offered as event streams, in order. */
-export function eventStreamMethods(
-  methods: readonly DescMethod[],
-  ruleOf: (method: DescMethod) => Pick<MethodRule, "mutation" | "secrets">,
-): readonly EventStreamMethod[] {
-  return methods.flatMap((method) => eventStreamMethodOf(method, ruleOf(method)) ?? []);
-}

@@ -3,6 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "tap";
 import { nouns } from "../../../../server/domains/commands.ts";
+import { methodPathOf } from "../../../../server/rpc/call/method-rule.ts";
+import { unplanned } from "../../domains/plan/unplanned.ts";
 import { dataWithStore, stop } from "../data-under-test.ts";
 import { root } from "../run-hostplane.ts";
 import { runInProcess } from "../run-in-process.ts";
@@ -26,10 +28,10 @@ const samples: Readonly<Record<string, Sample>> = {
   get: { args: ["osd", "-o", "name"], prints: /^\S+osds?\/0$/m },
   events: { args: ["--from-cursor", "x"], code: 2, prints: /cursor/ },
   history: { args: ["gateway", "--since", "1h"], prints: /^memory +\d\S+ MiB /m },
-  "host list": { code: 1, prints: /is no hub/ },
-  "host token": { args: dryRun, code: 1, prints: /is no hub/ },
-  "host label": { args: ["node-1", "--label", "rack=a", ...dryRun], code: 1, prints: /is no hub/ },
-  "host remove": { args: ["node-1", ...dryRun], code: 1, prints: /is no hub/ },
+  "host list": { code: 1, prints: /is not a hub/ },
+  "host token": { args: dryRun, code: 1, prints: /is not a hub/ },
+  "host label": { args: ["node-1", "--label", "rack=a", ...dryRun], code: 1, prints: /is not a hub/ },
+  "host remove": { args: ["node-1", ...dryRun], code: 1, prints: /is not a hub/ },
   "host join": { args: ["x"], code: 2, prints: /hpj_/ },
   "host leave": { args: ["--yes"], code: 1, prints: /not a member/ },
   "host status": { code: 1, prints: /not/ },
@@ -168,6 +170,17 @@ test("every command has help, and a call that the sandbox understands", async (t
     t.match(code === 0 ? ended.stdout : ended.stderr, prints, name);
   }
   await stop(gateway);
+});
+
+test("only commands whose call has a plan offer a dry run", async (t) => {
+  for (const [name, { load }] of Object.entries(nouns)) {
+    for (const command of (await load()).commands) {
+      const { method } = command;
+      if (method !== undefined && methodPathOf(method) in unplanned) {
+        t.equal(command.isPlannable, false, `${name} ${command.name}`);
+      }
+    }
+  }
 });
 
 test("docs/reference/command-line.md has every command", async (t) => {

@@ -1,10 +1,8 @@
 import { create, toJson } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { OperationCommandSchema, OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import {
   commandMessage,
-  operationEventDetail,
   operationMessage,
 } from "../../../../server/domains/operations/operation-messages.ts";
 import type { Operation } from "../../../../server/operations/operation.ts";
@@ -63,12 +61,6 @@ test("a result is an object, whatever type the kind returns", async (t) => {
   t.same(resultOf("text"), { value: "text" });
   t.equal(resultOf(null), undefined);
   t.equal(resultOf(undefined), undefined);
-});
-
-test("an event contains the operation of its payload, which is JSON", async (t) => {
-  const operation = operationWith({ progress: 0.5 });
-  const event = create(EventSchema, { detail: operationEventDetail(JSON.parse(JSON.stringify(operation))) });
-  t.same((toJson(EventSchema, event) as { readonly operation?: unknown }).operation, jsonOf(operation));
 });
 
 test("a command contains how it ended", async (t) => {

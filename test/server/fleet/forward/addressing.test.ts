@@ -83,7 +83,7 @@ test("each call goes to the host that it names, and to no other", async (t) => {
   t.match(lost, { status: 503, reason: "HOST_UNREACHABLE" });
 });
 
-test("a gateway that is no hub knows neither the header nor the path", async (t) => {
+test("a gateway that is not a hub supports neither the header nor the path", async (t) => {
   const fleet = await startFleetUnderTest(t);
   const { url } = fleet.agent("node-1");
   const path = "proto.VGService/GetLVList";

@@ -109,7 +109,7 @@ test("operations of another host are left to it, with a reason when its gateway 
   const away = claimantOf({ seenAtMs: new Map([["beta", nowMs - 1001]]) });
   const { waiting } = planClaim([foreign], away);
   t.match(waiting, [
-    { id: "1", waitingFor: "the gateway of host beta has been away since 1970-01-01T00:16:38.999Z" },
+    { id: "1", waitingFor: "no gateway of host beta has been running since 1970-01-01T00:16:38.999Z" },
   ]);
   const reported = { ...foreign, waiting_for: waiting[0]?.waitingFor ?? "" };
   t.same(planClaim([reported], away).waiting, [], "only once");

@@ -10,7 +10,7 @@ import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import { createCall } from "./call-under-test.ts";
 
 const never = () => new Promise<never>(() => {});
-const left = () => new InfraError(hostReasons.CALLER_LEFT, "the caller has left");
+const left = () => new InfraError(hostReasons.CALLER_LEFT, "the caller has disconnected");
 
 /** Creates a source of messages that records whether it was closed. */
 function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "waits") {

@@ -27,6 +27,7 @@ export function controlPlaneOf(cluster: ClusterRecord, slots: readonly SlotRecor
   return groupFrom(cluster.controlPlane, cluster.controlPlaneVersion, mine);
 }
 
+/** Returns the group of a pool. Machines that were created for a former pool of the same name are not in it. */
 export function poolGroupOf(
   cluster: ClusterRecord,
   pool: PoolRecord,
@@ -58,6 +59,7 @@ export function isOfPool(slot: SlotRecord, pool: PoolRecord): boolean {
   );
 }
 
+/** Reports whether a machine has another version of Kubernetes than the spec. */
 export function isOutdated(slot: SlotRecord, group: SlotGroup): boolean {
   return slot.k8sVersion !== group.version;
 }
@@ -116,6 +118,7 @@ export function isMachineComing(instanceType: string, slots: readonly SlotRecord
   return slots.some((slot) => !isLive(slot) && slot.instanceType === instanceType && slot.reason === "");
 }
 
+/** Reports whether all these machines are serving; true if there are none. */
 export function areServing(slots: readonly SlotRecord[], view: ClusterView): boolean {
   return slots.every((slot) => isServing(slot, view));
 }

@@ -74,6 +74,7 @@ export function holderOf({ operationId, input, signal }: PoolBackupRun): Volumes
   return { operationId, identity: input.identity, signal };
 }
 
+/** Opens the repository of the input with the gateway's key. @throws InfraError as Repositories.open */
 export function openRepository({ repositories }: PoolBackupTools, { input }: Pick<PoolBackupRun, "input">) {
   return repositories.open(input.place, null, input.keyName);
 }

@@ -95,6 +95,6 @@ function assertGone(state: LvmState, deviceClasses: readonly DeviceClass[], kind
   }
   const volume = state.volumes.find((each) => csiIdOf(each) === id);
   if (volume !== undefined && csiMarksOf(volume)?.kind === kind) {
-    throw isProtected(volume, "the configuration has no device class for it any more");
+    throw isProtected(volume, "the configuration no longer has a device class for it");
   }
 }

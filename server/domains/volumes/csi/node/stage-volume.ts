@@ -9,7 +9,7 @@ import type { LocatedChange } from "../../../../domain/short-change.ts";
 import type { Mutation, MutationStep } from "../../../../operations/mutation.ts";
 import { factsOfVolume, stepOf } from "../../changes/volume-change.ts";
 import { assertResolved } from "../../device-class.ts";
-import { assertNobodysWork } from "../../protection.ts";
+import { assertNotOfOperation } from "../../protection.ts";
 import { type Capability, parseCapability } from "../capability.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
@@ -50,7 +50,7 @@ export function createStageVolume(
     /** @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE, MOUNT_FOREIGN, MOUNT_DIFFERS, FILE_SYSTEM_DIFFERS, INVALID_FIELD */
     async check(spec, state) {
       const found = requireCsiVolume(state, deviceClasses, "volume", spec.id);
-      assertNobodysWork(found.volume);
+      assertNotOfOperation(found.volume);
       if ((await mounts.targetKind(spec.path, "staging_target_path")) !== "directory") {
         throw invalidField("staging_target_path", "must be an existing directory");
       }

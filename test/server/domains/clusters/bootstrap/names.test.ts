@@ -4,7 +4,6 @@ import { parseInstanceType } from "../../../../../server/domains/clusters/bootst
 import {
   assertClusterName,
   assertControlPlaneCount,
-  assertNodeName,
   assertPoolCount,
   assertPoolName,
 } from "../../../../../server/domains/clusters/bootstrap/names.ts";
@@ -56,23 +55,6 @@ test("no accepted name has a special meaning in YAML, a shell or a path", async 
     }),
     { numRuns: 2000 },
   );
-});
-
-test("names of nodes are DNS names", async (t) => {
-  for (const name of ["node1", "node1.maas", "a".repeat(63), "0.1.2.3"]) {
-    t.equal(
-      violationOf(() => assertNodeName(name, "node")),
-      undefined,
-      name,
-    );
-  }
-  const wrong = bad.filter((name) => name !== "a.b");
-  for (const name of [...wrong, "", ".", "a.", ".a", "a..b", "a".repeat(64), `${"a.".repeat(126)}aa`]) {
-    t.ok(
-      violationOf(() => assertNodeName(name, "node")),
-      JSON.stringify(name),
-    );
-  }
 });
 
 test("a control plane has 1, 3 or 5 machines", async (t) => {

@@ -66,7 +66,7 @@ test("a volume that is only out of sight does not count as deleted", async (t) =
   await t.rejects(call(method.deleteVolume, { volumeId: "vg9/pvc-1" }), {
     name: "InfraError",
     reason: "VOLUME_PROTECTED",
-    message: /no device class/,
+    message: /no longer has a device class/,
   });
   alter((state) => state);
   await remove();

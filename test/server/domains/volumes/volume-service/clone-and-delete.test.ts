@@ -103,7 +103,7 @@ test("a snapshot is copied itself, unless it can be written and is in use", asyn
   await t.rejects(planClone({ source: "used-snap", name: "new" }), {
     name: "InfraError",
     reason: "VOLUME_PROTECTED",
-    message: /LVM takes no snapshots of snapshots/,
+    message: /LVM cannot create a snapshot of it/,
   });
 });
 

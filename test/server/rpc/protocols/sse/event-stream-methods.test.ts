@@ -1,11 +1,11 @@
 import { test } from "tap";
 import { methodRuleOf } from "../../../../../server/gateway/method-rules.ts";
 import { methodPathOf } from "../../../../../server/rpc/call/method-rule.ts";
-import { eventStreamMethods } from "../../../../../server/rpc/protocols/sse/event-stream-methods.ts";
+import { eventStreamMethodOf } from "../../../../../server/rpc/protocols/sse/event-stream-methods.ts";
 import { readContractServices } from "../../../harness/contract-services.ts";
 
 const methods = (await readContractServices()).flatMap((service) => service.methods);
-const streams = eventStreamMethods(methods, methodRuleOf);
+const streams = methods.flatMap((method) => eventStreamMethodOf(method, methodRuleOf(method)) ?? []);
 const namesOf = (some: typeof streams) => some.map(({ method }) => methodPathOf(method)).toSorted();
 
 test("watches are available by GET", async (t) => {

@@ -1,10 +1,21 @@
-import type { DeviceNumber, Mount } from "./adapter.ts";
+interface DeviceNumber {
+  readonly major: number;
+  readonly minor: number;
+}
 
-/** A mount as listed in mountinfo, which lacks the device number of a mounted node. */
-export type ListedMount = Omit<Mount, "node"> & {
+/** A line of mountinfo. */
+export interface ListedMount {
+  /** The mount point. */
+  readonly path: string;
   /** Path of the mounted directory or file in its file system. */
   readonly root: string;
-};
+  /** The device of the file system. File systems such as btrfs have a number of their own. */
+  readonly device: DeviceNumber;
+  readonly fileSystem: string;
+  readonly source: string;
+  readonly flags: readonly string[];
+  readonly fileSystemOptions: readonly string[];
+}
 
 /** Parses `/proc/PID/mountinfo` (proc(5)). Skips lines that are not mounts. */
 export function parseMountInfo(text: string): ListedMount[] {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { parseMountInfo } from "../../../adapters/mounts/parse-mount-info.ts";
+import { parseMountInfo } from "../../../adapters/host/parse-mount-info.ts";
 
 test("a line of mountinfo becomes a mount", async (t) => {
   const text = [
