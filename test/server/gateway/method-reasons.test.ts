@@ -12,7 +12,8 @@ function reasonsOf(path: string): readonly string[] {
 }
 
 /**
- * Reasons that no call returns: they keep the gateway from starting, describe a part of an answer, or the method does not exist.
+ * Reasons that no call returns: they keep the gateway from starting, describe a part of an answer, belong to the admin socket's own
+ * paths, or the method does not exist.
  */
 const startupReasons = [
   "HOST_INVENTORY_TOO_LARGE",
@@ -20,6 +21,7 @@ const startupReasons = [
   "STORE_IN_USE",
   "STORE_MISSING",
   "STORE_KIND_MISMATCH",
+  "MASTER_KEY_UNCHANGED",
   "STORE_NEWER",
   "STORE_NOT_EMPTY",
   "BACKUP_REFUSED",

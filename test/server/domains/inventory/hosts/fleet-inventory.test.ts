@@ -79,7 +79,7 @@ test("a hub lists the resources of all hosts, and says how current they are", as
   t.match(await rpcErrorOf(inventoryOf(one).listResources({ filter: { hosts: ["node-1"] } })), {
     code: "INVALID_ARGUMENT",
     fields: ["filter.hosts"],
-    message: /no hub/,
+    message: /is not a hub/,
   });
   const last = await list({ orderBy: "host desc", pageSize: 1 });
   t.match(last.resources, [{ host: "node-2" }]);

@@ -59,7 +59,7 @@ test("a hub lists the operations of all hosts, and finds the host of each", asyn
   t.match(await rpcErrorOf(operations.listOperations({ hosts: ["node-3"] })), { reason: "HOST_UNKNOWN" });
   t.match(await rpcErrorOf(agents[0].admin(OperationService).listOperations({ hosts: ["node-1"] })), {
     fields: ["hosts"],
-    message: /no hub/,
+    message: /is not a hub/,
   });
 
   const states: unknown[] = [];
