@@ -61,19 +61,22 @@ test("a renewed certificate is used for the next connection, and breaks no other
   const hub = await startHubUnderTest(t, { fleet: { hub: { listen: own, addresses: [proxied] } } });
   let mayPass = async () => {};
   await openProxy(t, proxied, own, () => mayPass());
-  const { membership, connections } = await openMember(t, await enrollHost(hub, "node-1"));
-  const before = membership.state()?.certificateExpiresAtMs;
+  const { membership, store, connections } = await openMember(t, await enrollHost(hub, "node-1"));
+  const stored = async () => String(await store.run("fleet.membership", undefined));
+  const before = await stored();
   let count = 0;
   mayPass = async () => {
     count += 1;
-    // The host connects first. The certificate is renewed when it is connected.
-    await until(() => count === 1 || connections.length > 0);
+    const isSecond = count === 2;
+    // The host connects first. The certificate is renewed when it is connected. Later attempts, on a busy machine, pass.
+    await until(() => !isSecond || connections.length > 0);
   };
   // It decides at once whether a certificate must be renewed.
   mock.timers.enable({ apis: ["Date"], now: Date.now() + 21 * dayMs });
   membership.begin();
   mock.timers.reset();
-  await until(() => membership.state()?.certificateExpiresAtMs !== before);
+  // Both certificates may expire in the same second.
+  await until(async () => (await stored()) !== before);
   // What follows the renewal comes before the end of another change.
   await membership.setHubs([proxied]);
   const [first] = connections;
