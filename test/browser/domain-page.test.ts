@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
-import { createExampleProject } from "../docs/example-project.ts";
+import { createExampleProject } from "../docs/guide/example-project.ts";
 import { start } from "../server/cli/run-hostplane.ts";
 import { adminPassword } from "../server/harness/gateway-under-test.ts";
 import {

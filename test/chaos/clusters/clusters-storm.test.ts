@@ -9,7 +9,7 @@ import { clusterBoundaries, clustersStorm } from "./clusters-storm.ts";
 import { startClustersWorld } from "./clusters-world.ts";
 
 /** Number of kills; the long form has enough for every boundary, and four times as many clusters. */
-const kills = Number(process.env.CLUSTER_KILLS ?? 4);
+const kills = Number(process.env.CLUSTER_KILLS ?? 2);
 const isLong = kills >= 200;
 const seed = Number(process.env.CLUSTER_SEED ?? Date.now() % 2 ** 31);
 

@@ -18,7 +18,7 @@ test("the example of add-a-domain.md passes its own tests in a copy of the proje
   await writeFile(join(directory, "types.json"), JSON.stringify(types));
   await t.resolves(run("node_modules/.bin/tsc", "--project", "types.json"), "types");
 
-  const given = "test/docs/given-to-a-domain.ts";
+  const given = "test/docs/guide/given-to-a-domain.ts";
   await cp(join(import.meta.dirname, "given-to-a-domain.ts"), join(directory, given));
   for (const path of ["test/house.test.ts", ...tests, given]) {
     await t.resolves(run(path), path);

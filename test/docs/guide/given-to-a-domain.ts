@@ -1,12 +1,12 @@
 import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
-import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
-import { protocols } from "../server/harness/protocols.ts";
-import { rpcErrorFrom } from "../server/harness/rpc-error.ts";
+import { adminPassword, startGatewayUnderTest } from "../../server/harness/gateway-under-test.ts";
+import { protocols } from "../../server/harness/protocols.ts";
+import { rpcErrorFrom } from "../../server/harness/rpc-error.ts";
 
 // What every domain is given without code of its own, tested with the domain of docs/how-to/add-a-domain.md in a copy of the
 // project (add-a-domain.test.ts). The generated code exists only there.
-const generated = "../../gen/hostplane/v1/loop_pb.ts";
+const generated = "../../../gen/hostplane/v1/loop_pb.ts";
 const { LoopService } = (await import(generated)) as { readonly LoopService: DescService };
 
 const service = "hostplane.v1.LoopService";

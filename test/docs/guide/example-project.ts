@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Test } from "tap";
 import { parse } from "yaml";
-import { readPage, root } from "./markdown.ts";
+import { readPage, root } from "../markdown.ts";
 
 /** buf, if the tools are installed. */
 export const bufProgram = join(root, "tools/node_modules/.bin/buf");
