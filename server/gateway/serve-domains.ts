@@ -4,6 +4,7 @@ import type { Auth } from "../domains/auth/auth.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { createMetrics, type Metrics } from "../observability/metrics.ts";
 import { readDatabaseBytes, readDiskSpace } from "../store/disk-space.ts";
+import { readNewestCopyMs } from "../store/scheduled-backups.ts";
 import type { Engine } from "./engine.ts";
 import type { OpenGatewayOptions } from "./gateway-options.ts";
 import { createServices, type Services } from "./services.ts";
@@ -35,6 +36,8 @@ export async function serveDomains(
   const readSizeBytes = store.isShared
     ? async () => (await store.run("store.size", {})).sizeBytes
     : () => readDatabaseBytes(data.directory);
+  // A sandbox writes none.
+  const scheduledCopies = isSandbox ? undefined : config.storeBackups;
   const services = await createServices({
     systems,
     runner,
@@ -75,7 +78,12 @@ export async function serveDomains(
     backends: services.backends,
     countOperations: operations.counts,
     sources: services.metrics,
-    store: { isWritable: () => data.writes.failure() === undefined, readDisk, readSizeBytes },
+    store: {
+      isWritable: () => data.writes.failure() === undefined,
+      readDisk,
+      readSizeBytes,
+      readNewestCopyMs: scheduledCopies && (() => readNewestCopyMs(scheduledCopies.directory)),
+    },
     history,
   });
   opened.defer(() => metrics.close());

@@ -8,15 +8,17 @@ export interface MeasuredStore {
   readonly readDisk: (() => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>) | undefined;
   /** Returns the size of the database, in bytes. */
   readonly readSizeBytes: () => Promise<number>;
+  /** Returns the time of the last scheduled copy, in ms since the epoch; undefined if there is none. Absent without a schedule. */
+  readonly readNewestCopyMs?: (() => Promise<number | undefined>) | undefined;
 }
 
 /**
- * Registers whether the store can be written, and how full its disk is. The returned function updates both before the metrics are
- * read.
+ * Registers whether the store can be written, how full its disk is, and how old its last copy is. The returned function updates them
+ * before the metrics are read.
  */
 export function createStoreMetrics(
   registry: Registry,
-  { isWritable, readDisk, readSizeBytes }: MeasuredStore,
+  { isWritable, readDisk, readSizeBytes, readNewestCopyMs }: MeasuredStore,
 ): () => Promise<void> {
   const registers = [registry];
   const writable = new Gauge({
@@ -39,6 +41,14 @@ export function createStoreMetrics(
     help: "Size of the gateway's database.",
     registers,
   });
+  const copyAge = new Gauge({
+    name: "hostplane_store_backup_age_seconds",
+    help: "Age of the last copy of the store that storeBackups wrote; +Inf if there is none.",
+    registers: [],
+  });
+  if (readNewestCopyMs !== undefined) {
+    registry.registerMetric(copyAge);
+  }
   if (readDisk !== undefined) {
     registry.registerMetric(free);
     registry.registerMetric(size);
@@ -50,6 +60,8 @@ export function createStoreMetrics(
     if (sizeBytes !== undefined) {
       storeSize.set(sizeBytes);
     }
+    const copyMs = (await readNewestCopyMs?.()) ?? Number.NEGATIVE_INFINITY;
+    copyAge.set((Date.now() - copyMs) / 1000);
     const disk = await readDisk?.().catch(() => undefined);
     if (disk !== undefined) {
       free.set(disk.freeBytes);

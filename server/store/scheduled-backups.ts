@@ -89,8 +89,26 @@ export async function backUpIfDue(
   return file;
 }
 
+/**
+ * Returns the scheduled time of the newest copy in a directory, in ms since the epoch; undefined if there is none, or if the directory
+ * cannot be read.
+ */
+export async function readNewestCopyMs(directory: string): Promise<number | undefined> {
+  const found = await readdir(directory).catch(() => []);
+  const newest = found
+    .filter((each) => copyName.test(each))
+    .toSorted()
+    .at(-1);
+  return newest === undefined ? undefined : slotMsOf(newest);
+}
+
 /** Returns for example `hostplane-20260131T0200Z.db`. Names are in the order of their times. */
 function nameOfSlot(slotMs: number): string {
   const minute = new Date(slotMs).toISOString().slice(0, "2026-01-31T02:00".length);
   return `hostplane-${minute.replaceAll(/[-:]/g, "")}Z.db`;
+}
+
+/** The inverse of `nameOfSlot`. */
+function slotMsOf(name: string): number {
+  return Date.parse(name.replace(/^hostplane-(.{4})(..)(..T..)(..Z)\.db$/, "$1-$2-$3:$4"));
 }

@@ -145,6 +145,7 @@ async function exposedLabels(t: Test): Promise<ReadonlyMap<string, ReadonlySet<s
   const schedules = [{ name: "yearly", cron: "0 0 1 1 *", volumes: ["*"] }];
   const lvm = await startGatewayUnderTest(t, {
     volumes: { ...volumes, deviceClasses, backup: { repository, schedules } },
+    storeBackups: { directory: join(repository, "store") },
   });
   const texts = [];
   for (const { url } of [sandbox, lvm]) {

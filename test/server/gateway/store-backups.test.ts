@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "tap";
 import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
@@ -12,6 +12,12 @@ test("a real gateway writes copies of its store on a schedule, and a sandbox doe
   const real = await startGatewayUnderTest(t, settingsFor("of-real"), { isReal: true });
   await until(() => real.log.some(({ msg }) => /^wrote the backup .* of the store$/.test(String(msg))));
   t.match(readdirSync(join(directory, "of-real")), [/^hostplane-\d{8}T0000Z\.db$/]);
+
+  const age = /^hostplane_store_backup_age_seconds (\S+)$/m;
+  const metricsOf = async ({ url }: { readonly url: string }) => (await fetch(`${url}/metrics`)).text();
+  const seconds = Number(age.exec(await metricsOf(real))?.[1]);
+  t.ok(seconds >= 0 && seconds < 2 * 24 * 3600, `age ${seconds} s`);
+  t.notMatch(await metricsOf(sandbox), age);
   await sandbox.gateway.close();
-  t.same(readdirSync(directory), ["of-real"]);
+  t.notOk(existsSync(join(directory, "of-sandbox")));
 });

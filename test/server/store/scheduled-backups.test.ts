@@ -4,7 +4,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
 import { databaseFile } from "../../../server/store/open-store.ts";
-import { backUpIfDue, startScheduledBackups } from "../../../server/store/scheduled-backups.ts";
+import {
+  backUpIfDue,
+  readNewestCopyMs,
+  startScheduledBackups,
+} from "../../../server/store/scheduled-backups.ts";
 import { until } from "../harness/until.ts";
 import { keepLog, makeDirectory, openTestStore } from "./store-under-test.ts";
 
@@ -51,6 +55,23 @@ test("a copy that fails is not taken for one, and is retried", async (t) => {
   const store = await openTestStore(t, { directory: await makeDirectory(t) });
   t.ok(await backUpIfDue({ ...options, store }, noonMs));
   t.same(readdirSync(directory), ["hostplane-20260131T0000Z.db"]);
+});
+
+test("the newest copy counts, and nothing else in the directory", async (t) => {
+  const directory = await makeDirectory(t);
+  t.equal(await readNewestCopyMs(join(directory, "missing")), undefined);
+  for (const name of [
+    "notes.txt",
+    "hostplane-20270131T0000Z.db.unfinished",
+    "hostplane-20270131T0000Z.db.gz",
+  ]) {
+    writeFileSync(join(directory, name), "");
+  }
+  t.equal(await readNewestCopyMs(directory), undefined, "none is complete");
+  for (const day of ["20260131", "20251231"]) {
+    writeFileSync(join(directory, `hostplane-${day}T1300Z.db`), "");
+  }
+  t.equal(await readNewestCopyMs(directory), Date.UTC(2026, 0, 31, 13));
 });
 
 test("whatever the times, at most `keep` copies exist, and the last is the newest", async (t) => {
