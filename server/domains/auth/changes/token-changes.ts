@@ -3,6 +3,7 @@ import type {
   RevokeApiTokenRequest,
   RotateSigningKeyRequest,
 } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { lifetimeText } from "../../../domain/lifetime-text.ts";
 import type { StoredChange } from "../../../domain/stored-change.ts";
 import { factsOf } from "../../../operations/plan-facts.ts";
 import type { ApiTokenRecord } from "../store/api-tokens.ts";
@@ -19,11 +20,9 @@ export function createCreateApiToken(
     resourceOf: apiTokenResource,
     parse: newApiTokenFrom,
     apply: apiTokens.create,
-    describe(_spec, { record }) {
-      const { name, expiresAtMs } = record;
-      const end =
-        expiresAtMs === null ? "without expiry" : `valid until ${new Date(expiresAtMs).toISOString()}`;
-      return { changes: [`API token ${name} is created, ${end}: ${describeRole(record)}`] };
+    describe({ name, lifetimeMs }, { record }) {
+      const lifetime = lifetimeMs === undefined ? "without expiry" : `valid for ${lifetimeText(lifetimeMs)}`;
+      return { changes: [`API token ${name} is created, ${lifetime}: ${describeRole(record)}`] };
     },
   };
 }

@@ -7,6 +7,7 @@ import type {
   SetHostLabelsRequest,
 } from "../../../../gen/hostplane/v1/fleet_pb.ts";
 import type { ChangesOf } from "../../../domain/change.ts";
+import { lifetimeText } from "../../../domain/lifetime-text.ts";
 import { createStoredChange, type StoredChange } from "../../../domain/stored-change.ts";
 import type { Hub, RequestedToken } from "../../../fleet/hub/hub.ts";
 import type { HostRecord } from "../../../fleet/store/hosts.ts";
@@ -47,9 +48,9 @@ function createTokenChange(
       createdBy: actor,
     }),
     apply: (spec, how) => hub().createToken(spec, how),
-    describe: ({ host }, { expiresAtMs }) => ({
+    describe: ({ host, lifetimeMs }) => ({
       changes: [
-        `${host === "" ? "one host" : `host ${host}`} may join the fleet until ${new Date(expiresAtMs).toISOString()}`,
+        `${host === "" ? "one host" : `host ${host}`} may join the fleet within ${lifetimeText(lifetimeMs)}`,
       ],
     }),
   };
