@@ -1,6 +1,9 @@
+import { hasReason } from "../../adapters/host/infra-error.ts";
 import type { PlannedMutation, PlanText } from "../operations/mutation.ts";
+import type { AppliedPlan } from "../rpc/call/applied-plan.ts";
 import type { Call } from "../rpc/call/call.ts";
-import type { DryRun } from "../store/transaction.ts";
+import { storeReasons } from "../store/reasons.ts";
+import type { ChangeMode } from "../store/transaction.ts";
 import type { Change } from "./change.ts";
 
 /** A change of the gateway's own records: one transaction, whose dry run checks everything and writes nothing. */
@@ -17,12 +20,14 @@ export interface StoredChange<Request, Spec, Result> {
   parse(request: Request, actor: string): Spec;
   /**
    * Runs the transaction.
-   * @throws InfraError
+   * @throws InfraError RECORD_CHANGED if `describe` would describe another change than for `how.since`
    */
-  apply(spec: Spec, how: DryRun): Promise<Result>;
+  apply(spec: Spec, how: ChangeMode<Result>): Promise<Result>;
   /** Describes the change, with the result of its dry run. */
   describe(spec: Spec, result: Result): Pick<PlanText, "changes"> & Partial<PlanText>;
 }
+
+const maxTries = 5;
 
 /**
  * Makes a change executable.
@@ -32,8 +37,7 @@ export function createStoredChange<Request, Spec, Result, Response>(
   { kind, resourceOf, parse, apply, describe }: StoredChange<Request, Spec, Result>,
   respond: (result: Result, call: Call, spec: Spec) => Response | Promise<Response>,
 ): Change<Request, Promise<Response>> {
-  async function planOf(request: Request, spec: Spec): Promise<PlannedMutation> {
-    const result = await apply(spec, { dryRun: true });
+  function mutationOf(request: Request, spec: Spec, result: Result): PlannedMutation {
     const { changes, losses = [], facts = [] } = describe(spec, result);
     return {
       kind,
@@ -45,13 +49,33 @@ export function createStoredChange<Request, Spec, Result, Response>(
     };
   }
 
+  /** Makes the change that a plan allows. Another gateway may change the records after they were compared with the plan. */
+  async function applyPlanned(request: Request, spec: Spec, plan: AppliedPlan): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      const since = await apply(spec, { dryRun: true });
+      plan.assertSame(mutationOf(request, spec, since));
+      try {
+        return await apply(spec, { since });
+      } catch (error) {
+        if (tries === maxTries || !hasReason(error, storeReasons.RECORD_CHANGED)) {
+          throw error;
+        }
+      }
+    }
+  }
+
   return {
-    plan: async (request) => planOf(request, parse(request, "")),
+    async plan(request) {
+      const spec = parse(request, "");
+      return mutationOf(request, spec, await apply(spec, { dryRun: true }));
+    },
     async run(request, call) {
       call.noteResource(resourceOf(request));
       const spec = parse(request, call.caller.actor);
-      call.appliedPlan?.assertSame(await planOf(request, spec));
-      return respond(await apply(spec, {}), call, spec);
+      const result = await (call.appliedPlan === undefined
+        ? apply(spec, {})
+        : applyPlanned(request, spec, call.appliedPlan));
+      return respond(result, call, spec);
     },
   };
 }

@@ -55,6 +55,7 @@ const ofApprovals: readonly Reason[] = [
   planReasons.PLAN_STALE,
   planReasons.PLAN_USED,
   planReasons.TOO_MANY_PLANS,
+  storeReasons.RECORD_CHANGED,
 ];
 
 const ofStore: readonly Reason[] = [storeReasons.STORE_UNAVAILABLE, storeReasons.STORE_DAMAGED];

@@ -7,6 +7,11 @@ export const storeReasons = defineReasons({
     retryable: true,
     meaning: "The gateway's database cannot currently be reached, read or written; the log says why.",
   },
+  RECORD_CHANGED: {
+    code: "ABORTED",
+    retryable: true,
+    meaning: "What the call changes was repeatedly changed by other calls meanwhile; nothing was done.",
+  },
   STORE_IN_USE: {
     code: "FAILED_PRECONDITION",
     retryable: false,

@@ -46,3 +46,9 @@ export type Transactions = Readonly<Record<string, Transaction<never, unknown>>>
 export interface DryRun {
   readonly dryRun?: boolean;
 }
+
+/** How a change of existing records is made. */
+export interface ChangeMode<Found> extends DryRun {
+  /** What a dry run has returned: nothing is written, and RECORD_CHANGED returned, if the records have changed since. */
+  readonly since?: Found;
+}

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { CallerRole } from "../../rpc/access/caller-role.ts";
 import type { Caller } from "../../rpc/call/caller.ts";
+import { recordChanged } from "../../store/record-changed.ts";
 import type { Store } from "../../store/store.ts";
-import type { DryRun } from "../../store/transaction.ts";
+import type { ChangeMode, DryRun } from "../../store/transaction.ts";
 import { type AccountAccess, accessFrom, type KnownMethods } from "./access/account-grants.ts";
 import {
   assertAnyUserName,
@@ -59,7 +60,7 @@ export interface RequestedUserChange {
 
 /**
  * Users of the gateway. A change is effective on this gateway when its promise resolves, and soon after on others. A dry run
- * checks everything and changes nothing.
+ * checks everything and changes nothing. With `since`, changes also throw InfraError RECORD_CHANGED.
  */
 export interface Users {
   /** Lists users by name. */
@@ -67,11 +68,11 @@ export interface Users {
   /** @throws InfraError INVALID_FIELD, USER_EXISTS, CERTIFICATE_NAME_TAKEN */
   create(requested: RequestedUser, how?: DryRun): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_HAS_GRANTS, USER_OF_PROVIDER, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
-  update(name: string, requested: RequestedUserChange, how?: DryRun): Promise<UserRecord>;
+  update(name: string, requested: RequestedUserChange, how?: ChangeMode<UserRecord>): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
-  remove(name: string, how?: DryRun): Promise<UserRecord>;
+  remove(name: string, how?: ChangeMode<UserRecord>): Promise<UserRecord>;
   /** Sets a password and ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND, USER_OF_PROVIDER */
-  setPassword(name: string, password: string, how?: DryRun): Promise<UserRecord>;
+  setPassword(name: string, password: string, how?: ChangeMode<UserRecord>): Promise<UserRecord>;
   /**
    * Changes the caller's own password, and ends every login except the session that changes it.
    * @throws InfraError INVALID_FIELD, INVALID_CREDENTIALS, TOO_MANY_LOGINS, USER_NOT_FOUND when the caller is not a user
@@ -198,7 +199,7 @@ function userNameOf({ actor }: Caller): string {
   return name;
 }
 
-/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, USER_HAS_GRANTS, USER_OF_PROVIDER, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
+/** @throws InfraError USER_NOT_FOUND, USER_EXISTS, RECORD_CHANGED, USER_HAS_GRANTS, USER_OF_PROVIDER, LAST_ADMIN, CERTIFICATE_NAME_TAKEN, INVALID_CREDENTIALS */
 function userFrom(result: UserResult, name: string): UserRecord {
   if (result.ok) {
     return result.user;
@@ -211,6 +212,8 @@ function userFrom(result: UserResult, name: string): UserRecord {
       });
     case "exists":
       throw new InfraError(authReasons.USER_EXISTS, `user ${name} already exists`, { resource });
+    case "changed":
+      throw recordChanged(resource);
     case "hasGrants":
       throw new InfraError(
         authReasons.USER_HAS_GRANTS,

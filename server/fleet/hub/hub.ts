@@ -2,8 +2,9 @@ import { createHash, randomBytes, X509Certificate } from "node:crypto";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { fleetHostName } from "../../config/fleet-schema.ts";
 import type { Seal } from "../../crypto/seal.ts";
+import { recordChanged } from "../../store/record-changed.ts";
 import type { Store } from "../../store/store.ts";
-import type { DryRun } from "../../store/transaction.ts";
+import type { ChangeMode, DryRun } from "../../store/transaction.ts";
 import { createFleetAuthority, type FleetAuthority } from "../authority/authority.ts";
 import {
   type CertifiedHost,
@@ -14,7 +15,7 @@ import {
 import { hostUnknown } from "../host-errors.ts";
 import { formatJoinToken, rootFingerprintOf } from "../join-token.ts";
 import { fleetReasons } from "../reasons.ts";
-import type { HostRecord } from "../store/hosts.ts";
+import type { HostRecord, HostResult } from "../store/hosts.ts";
 import { createHostLinks, type OpenLinks } from "./host-links.ts";
 import { createHostProblems, type HostProblems } from "./host-problems.ts";
 import { type HubHosts, openHubHosts } from "./hub-hosts.ts";
@@ -58,10 +59,14 @@ export interface Hub {
   enroll(code: string, name: string, signingRequest: Uint8Array): Promise<IssuedToHost>;
   /** @throws InfraError HOST_UNKNOWN, INVALID_FIELD */
   renew(host: CertifiedHost, signingRequest: Uint8Array): Promise<IssuedToHost>;
-  /** @throws InfraError HOST_UNKNOWN */
-  setLabels(name: string, labels: Readonly<Record<string, string>>, how: DryRun): Promise<HostRecord>;
-  /** @throws InfraError HOST_UNKNOWN */
-  removeHost(name: string, how: DryRun): Promise<HostRecord>;
+  /** @throws InfraError HOST_UNKNOWN, RECORD_CHANGED */
+  setLabels(
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    how: ChangeMode<HostRecord>,
+  ): Promise<HostRecord>;
+  /** @throws InfraError HOST_UNKNOWN, RECORD_CHANGED */
+  removeHost(name: string, how: ChangeMode<HostRecord>): Promise<HostRecord>;
   close(): Promise<void>;
 }
 
@@ -117,7 +122,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
     links,
     problems,
     hubs,
-    async createToken({ host, labels, lifetimeMs, createdBy }, how) {
+    async createToken({ host, labels, lifetimeMs, createdBy }, { dryRun = false }) {
       if (host !== "") {
         assertHostName(host, "host");
       }
@@ -128,7 +133,7 @@ export async function openHub(options: HubOptions): Promise<Hub> {
         labels,
         createdBy,
         lifetimeMs,
-        ...how,
+        dryRun,
       });
       const rootFingerprint = rootFingerprintOf(authority);
       return { token: formatJoinToken({ hubs: hubs.addresses(), rootFingerprint, code }), expiresAtMs };
@@ -166,18 +171,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       return issued(host.name, await issueAgentCertificate(authority, host, publicKey));
     },
     async setLabels(host, labels, how) {
-      const record = await store.run("fleet.setLabels", { name: host, labels, ...how });
-      if (record === undefined) {
-        throw hostUnknown(host, hosts.list());
-      }
+      const result = await store.run("fleet.setLabels", { name: host, labels, ...how });
+      const record = hostFrom(result, host, hosts);
       await hosts.refresh();
       return record;
     },
     async removeHost(host, how) {
-      const record = await store.run("fleet.removeHost", { name: host, ...how });
-      if (record === undefined) {
-        throw hostUnknown(host, hosts.list());
-      }
+      const result = await store.run("fleet.removeHost", { name: host, ...how });
+      const record = hostFrom(result, host, hosts);
       await hosts.refresh();
       return record;
     },
@@ -191,6 +192,14 @@ export async function openHub(options: HubOptions): Promise<Hub> {
       await hubs.close();
     },
   };
+}
+
+/** @throws InfraError HOST_UNKNOWN, RECORD_CHANGED */
+function hostFrom(result: HostResult, name: string, hosts: Pick<HubHosts, "list">): HostRecord {
+  if (result.ok) {
+    return result.host;
+  }
+  throw result.why === "changed" ? recordChanged(`hosts/${name}`) : hostUnknown(name, hosts.list());
 }
 
 async function openAuthority(store: HubOptions["store"], seal: Seal): Promise<FleetAuthority> {

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import { appendEvents } from "../../events/store/events.ts";
 import type { Schema } from "../../store/schema.ts";
-import type { DryRun, TransactionContext } from "../../store/transaction.ts";
+import type { ChangeMode, TransactionContext } from "../../store/transaction.ts";
 import { fleetEvent } from "./fleet-event.ts";
 import { forgetInventory } from "./inventories.ts";
 import type { FleetHostsTable } from "./tables.ts";
@@ -30,6 +30,11 @@ export interface SeenHost {
   readonly report?: string | undefined;
 }
 
+/** The host that was changed or removed, or the reason for the refusal. */
+export type HostResult =
+  | { readonly ok: true; readonly host: HostRecord }
+  | { readonly ok: false; readonly why: "notFound" | "changed" };
+
 /** The hosts of the fleet. */
 export const hostTransactions = {
   /** Lists the states of all hosts by name. Reports are far larger, and are read by `fleet.hosts`. */
@@ -56,39 +61,51 @@ export const hostTransactions = {
     return rows.map(recordFromRow);
   },
 
-  /** Replaces the labels of a host. @returns the host; undefined if there is none */
+  /** Replaces the labels of a host. */
   async "fleet.setLabels"(
     { db, notify }: TransactionContext,
-    args: { readonly name: string; readonly labels: Readonly<Record<string, string>> } & DryRun,
-  ): Promise<HostRecord | undefined> {
+    args: {
+      readonly name: string;
+      readonly labels: Readonly<Record<string, string>>;
+    } & ChangeMode<HostRecord>,
+  ): Promise<HostResult> {
     const row = await hostRow(db, args.name);
     if (row === undefined) {
-      return undefined;
+      return { ok: false, why: "notFound" };
+    }
+    if (isAnother(row, args.since)) {
+      return { ok: false, why: "changed" };
     }
     const change = { labels_json: JSON.stringify(args.labels), revision: row.revision + 1 };
     if (args.dryRun !== true) {
       await db.updateTable("fleet_hosts").set(change).where("name", "=", args.name).execute();
       notify("fleet");
     }
-    return recordFromRow({ ...row, ...change });
+    return { ok: true, host: recordFromRow({ ...row, ...change }) };
   },
 
-  /** Removes a host; its events stay. @returns the host; undefined if there is none */
+  /** Removes a host; its events stay. */
   async "fleet.removeHost"(
     context: TransactionContext,
-    { name, dryRun }: { readonly name: string } & DryRun,
-  ): Promise<HostRecord | undefined> {
+    { name, dryRun, since }: { readonly name: string } & ChangeMode<HostRecord>,
+  ): Promise<HostResult> {
     const { db, notify, lockEvents } = context;
     await lockEvents();
     const row = await hostRow(db, name);
-    if (row !== undefined && dryRun !== true) {
+    if (row === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    if (isAnother(row, since)) {
+      return { ok: false, why: "changed" };
+    }
+    if (dryRun !== true) {
       await db.deleteFrom("fleet_hosts").where("name", "=", name).execute();
       await db.deleteFrom("fleet_followed_hosts").where("host_id", "=", row.id).execute();
       await forgetInventory(context, row.id);
       await appendEvents(context, [fleetEvent("removed", name)]);
       notify("fleet");
     }
-    return row === undefined ? undefined : recordFromRow(row);
+    return { ok: true, host: recordFromRow(row) };
   },
 
   /** Notes a new certificate of a host. @returns whether there is such a host */
@@ -128,6 +145,11 @@ export const hostTransactions = {
 
 function hostRow(db: Kysely<Schema>, name: string) {
   return db.selectFrom("fleet_hosts").selectAll().where("name", "=", name).executeTakeFirst();
+}
+
+/** Reports whether the name belongs to another host than it did. */
+function isAnother({ id }: Selectable<FleetHostsTable>, since: HostRecord | undefined): boolean {
+  return since !== undefined && since.id !== id;
 }
 
 function recordFromRow(row: Selectable<FleetHostsTable>): HostRecord {

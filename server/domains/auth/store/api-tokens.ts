@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import type { Grant } from "../../../rpc/access/grant.ts";
 import type { Schema } from "../../../store/schema.ts";
-import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
+import type { ChangeMode, DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
 import type { ApiTokensTable } from "./tables.ts";
 
@@ -39,7 +39,7 @@ export interface NewApiToken {
 /** The token that was created or revoked, or the reason for the refusal. */
 export type ApiTokenResult =
   | { readonly ok: true; readonly token: ApiTokenRecord }
-  | { readonly ok: false; readonly why: "exists" | "notFound" };
+  | { readonly ok: false; readonly why: "exists" | "notFound" | "changed" };
 
 type ApiTokenRow = Selectable<ApiTokensTable>;
 
@@ -81,12 +81,15 @@ export const apiTokenTransactions = {
 
   async "apiTokens.revoke"(
     context: TransactionContext,
-    { name, dryRun }: { name: string } & DryRun,
+    { name, dryRun, since }: { name: string } & ChangeMode<ApiTokenRecord>,
   ): Promise<ApiTokenResult> {
     const { db, nowMs } = context;
     const row = await tokenRow(db, name);
     if (row === undefined) {
       return { ok: false, why: "notFound" };
+    }
+    if (since !== undefined && since.id !== row.id) {
+      return { ok: false, why: "changed" };
     }
     if (dryRun !== true) {
       const version = await nextAuthVersion(context);

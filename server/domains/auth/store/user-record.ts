@@ -17,6 +17,8 @@ export interface UserRecord {
   readonly provider: string | null;
   readonly createdAtMs: number;
   readonly changedAtMs: number;
+  /** Increases with every change of the user. After a dry run it is the one before. */
+  readonly version: number;
 }
 
 /** A user to create. */
@@ -44,7 +46,14 @@ export interface UserChange {
 export type UserRefusal =
   | {
       readonly ok: false;
-      readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" | "hasGrants" | "ofProvider";
+      readonly why:
+        | "exists"
+        | "notFound"
+        | "changed"
+        | "lastAdmin"
+        | "passwordChanged"
+        | "hasGrants"
+        | "ofProvider";
     }
   | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
 
@@ -78,5 +87,6 @@ export function recordFromRow(row: UserRow): UserRecord {
     provider: row.provider,
     createdAtMs: row.created_at,
     changedAtMs: row.changed_at,
+    version: row.version,
   };
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../../../store/schema.ts";
-import type { DryRun, TransactionContext } from "../../../store/transaction.ts";
+import type { ChangeMode, DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
 import {
   accessColumns,
@@ -43,12 +43,15 @@ export const userTransactions = {
 
   async "users.update"(
     context: TransactionContext,
-    { name, change, dryRun }: { name: string; change: UserChange } & DryRun,
+    { name, change, dryRun, since }: { name: string; change: UserChange } & ChangeMode<UserRecord>,
   ): Promise<UserResult> {
     const { db } = context;
     const row = await userRow(db, name);
     if (row === undefined) {
       return { ok: false, why: "notFound" };
+    }
+    if (isChangedSince(row, since)) {
+      return { ok: false, why: "changed" };
     }
     if (row.provider !== null) {
       return { ok: false, why: "ofProvider" };
@@ -86,11 +89,14 @@ export const userTransactions = {
       ifHash?: string | undefined;
       /** `jti` of the one session that stays logged in; undefined: none. */
       keptSession?: string | undefined;
-    } & DryRun,
+    } & ChangeMode<UserRecord>,
   ): Promise<UserResult> {
     const row = await userRow(context.db, args.name);
     if (row === undefined) {
       return { ok: false, why: "notFound" };
+    }
+    if (isChangedSince(row, args.since)) {
+      return { ok: false, why: "changed" };
     }
     if (row.provider !== null) {
       return { ok: false, why: "ofProvider" };
@@ -110,12 +116,15 @@ export const userTransactions = {
   /** Removes the user, which ends every login and frees the name and the certificate names. */
   async "users.remove"(
     context: TransactionContext,
-    { name, dryRun }: { name: string } & DryRun,
+    { name, dryRun, since }: { name: string } & ChangeMode<UserRecord>,
   ): Promise<UserResult> {
     const { db, nowMs } = context;
     const row = await userRow(db, name);
     if (row === undefined) {
       return { ok: false, why: "notFound" };
+    }
+    if (isChangedSince(row, since)) {
+      return { ok: false, why: "changed" };
     }
     const removed = {
       ...row,
@@ -150,6 +159,10 @@ export function userRows(db: Kysely<Schema>) {
 
 function userRow(db: Kysely<Schema>, name: string): Promise<UserRow | undefined> {
   return userRows(db).where("name", "=", name).executeTakeFirst();
+}
+
+function isChangedSince(row: UserRow, since: UserRecord | undefined): boolean {
+  return since !== undefined && (since.id !== row.id || since.version !== row.version);
 }
 
 /** Adds a user. @param ofProvider where a user of an identity provider comes from */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { CallerRole } from "../../../rpc/access/caller-role.ts";
+import { recordChanged } from "../../../store/record-changed.ts";
 import type { Store } from "../../../store/store.ts";
-import type { DryRun } from "../../../store/transaction.ts";
+import type { ChangeMode, DryRun } from "../../../store/transaction.ts";
 import { accessFrom, type KnownMethods } from "../access/account-grants.ts";
 import { assertApiTokenName } from "../access/account-rules.ts";
 import { authReasons } from "../reasons.ts";
@@ -49,8 +50,8 @@ export interface ApiTokens {
   list(): Promise<readonly ApiTokenRecord[]>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_EXISTS */
   create(requested: RequestedApiToken, how?: DryRun): Promise<CreatedApiToken>;
-  /** @throws InfraError INVALID_FIELD, API_TOKEN_NOT_FOUND */
-  revoke(name: string, how?: DryRun): Promise<ApiTokenRecord>;
+  /** @throws InfraError INVALID_FIELD, API_TOKEN_NOT_FOUND, RECORD_CHANGED */
+  revoke(name: string, how?: ChangeMode<ApiTokenRecord>): Promise<ApiTokenRecord>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -67,11 +68,11 @@ export function createApiTokens({ store, known, refresh }: ApiTokensOptions): Ap
   return {
     list: () => store.run("apiTokens.list", undefined),
 
-    async create(requested, how = {}) {
+    async create(requested, { dryRun = false } = {}) {
       const token = makeApiToken();
       const row = checkedToken(requested, hashToken(token), known);
-      const record = apiTokenFrom(await store.run("apiTokens.create", { ...row, ...how }), requested.name);
-      await settle(how);
+      const record = apiTokenFrom(await store.run("apiTokens.create", { ...row, dryRun }), requested.name);
+      await settle({ dryRun });
       return { token, record };
     },
 
@@ -96,17 +97,22 @@ function checkedToken(requested: RequestedApiToken, hash: Uint8Array, known: Kno
   return { id: randomUUID(), name, hash, ...access, createdBy, lifetimeMs: lifetime };
 }
 
-/** @throws InfraError API_TOKEN_NOT_FOUND, API_TOKEN_EXISTS */
+/** @throws InfraError API_TOKEN_NOT_FOUND, API_TOKEN_EXISTS, RECORD_CHANGED */
 function apiTokenFrom(result: ApiTokenResult, name: string): ApiTokenRecord {
   if (result.ok) {
     return result.token;
   }
   const resource = `apiTokens/${name}`;
-  throw result.why === "notFound"
-    ? new InfraError(authReasons.API_TOKEN_NOT_FOUND, `API token ${JSON.stringify(name)} not found`, {
-        resource,
-      })
-    : new InfraError(authReasons.API_TOKEN_EXISTS, `API token ${name} already exists; revoke it first`, {
-        resource,
-      });
+  switch (result.why) {
+    case "changed":
+      throw recordChanged(resource);
+    case "notFound": {
+      const message = `API token ${JSON.stringify(name)} not found`;
+      throw new InfraError(authReasons.API_TOKEN_NOT_FOUND, message, { resource });
+    }
+    case "exists": {
+      const message = `API token ${name} already exists; revoke it first`;
+      throw new InfraError(authReasons.API_TOKEN_EXISTS, message, { resource });
+    }
+  }
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Seal } from "../../../crypto/seal.ts";
+import { recordChanged } from "../../../store/record-changed.ts";
 import type { Store } from "../../../store/store.ts";
-import type { DryRun } from "../../../store/transaction.ts";
+import type { ChangeMode } from "../../../store/transaction.ts";
 import { sealClusterSecrets } from "../access/cluster-secrets.ts";
 import { createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
 import { createClusterPki } from "../bootstrap/cluster-pki.ts";
 import { formatKubernetesVersion, type KubernetesVersion } from "../bootstrap/kubernetes-version.ts";
-import { clusterReasons } from "../reasons.ts";
 import { assertNotStopping, assertOfMaas, findCluster } from "../state/find-cluster.ts";
 import type { ClusterChange } from "../store/changes.ts";
 import type { ClusterRecord } from "../store/records.ts";
@@ -16,6 +16,7 @@ import type { ClusterImages } from "./cluster-images.ts";
 import type { ClusterSpec, NodePoolSpec, PoolSize } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import type { ClusterSettings } from "./cluster-settings.ts";
+import { clusterChanged, clusterExists, endpointMissing, noEndpoint } from "./cluster-spec-errors.ts";
 import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./image-rules.ts";
 import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
 import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
@@ -36,11 +37,13 @@ export interface CreatedCluster {
   readonly endpoint: string | undefined;
 }
 
+type ChangedMode = ChangeMode<ChangedCluster>;
+
 /**
  * Changes the specs of clusters, each in one transaction and without waiting for machines. All except `create` throw
  * InfraError CLUSTER_NOT_FOUND, CLUSTER_OF_OTHER_MAAS and CLUSTER_CHANGED; changes of pools and versions also
  * CLUSTER_STOPPING and UPGRADE_IN_PROGRESS. They return the cluster before the change. A dry run checks everything and changes
- * nothing.
+ * nothing. With `since`, all also throw RECORD_CHANGED.
  */
 export interface ClusterSpecs {
   /**
@@ -48,17 +51,21 @@ export interface ClusterSpecs {
    * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS lacks
    *   the images
    */
-  create(spec: ClusterSpec, actor: string, how?: DryRun): Promise<CreatedCluster>;
+  create(spec: ClusterSpec, actor: string, how?: ChangeMode<CreatedCluster>): Promise<CreatedCluster>;
   /** Deletes a cluster. Does nothing when it is already being deleted. */
-  remove(name: string, how?: DryRun): Promise<ChangedCluster>;
+  remove(name: string, how?: ChangedMode): Promise<ChangedCluster>;
   /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE (not checked when MAAS does not list its images within 2 s) */
-  addPools(name: string, pools: readonly NodePoolSpec[], how?: DryRun): Promise<ChangedCluster>;
+  addPools(name: string, pools: readonly NodePoolSpec[], how?: ChangedMode): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  removePools(name: string, names: readonly string[], how?: DryRun): Promise<ChangedCluster>;
+  removePools(name: string, names: readonly string[], how?: ChangedMode): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  scalePools(name: string, sizes: readonly PoolSize[], how?: DryRun): Promise<ChangedCluster>;
+  scalePools(name: string, sizes: readonly PoolSize[], how?: ChangedMode): Promise<ChangedCluster>;
   /** @throws InfraError UPGRADE_REFUSED, NO_IMAGE, CLUSTER_ENDPOINT_MISSING, and as `ClusterImages.read` */
-  upgrade(name: string, version: KubernetesVersion, how?: DryRun): Promise<UpgradedCluster>;
+  upgrade(
+    name: string,
+    version: KubernetesVersion,
+    how?: ChangeMode<UpgradedCluster>,
+  ): Promise<UpgradedCluster>;
 }
 
 /** A cluster before its upgrade. */
@@ -92,7 +99,7 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
    */
   async function change(
     name: string,
-    how: DryRun,
+    { dryRun = false, since }: ChangedMode,
     decide: (found: ClusterWithSlots) => Change | undefined | Promise<Change | undefined>,
   ): Promise<ChangedCluster> {
     for (let tries = 0; tries < maxTries; tries += 1) {
@@ -100,22 +107,19 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
       const { cluster } = found;
       const { uid, generation } = cluster;
       assertOfMaas(cluster, maasUrl);
+      if (since !== undefined && (since.uid !== uid || since.generation !== generation)) {
+        throw recordChanged(clusterResource(name));
+      }
       const decided = await decide(found);
       if (decided === undefined) {
         return { ...cluster, changedTo: undefined };
       }
-      const result = await store.run("clusters.change", { ...decided, name, uid, generation, ...how });
+      const result = await store.run("clusters.change", { ...decided, name, uid, generation, dryRun });
       if (result.ok) {
         return { ...cluster, changedTo: result.generation };
       }
     }
-    throw new InfraError(
-      clusterReasons.CLUSTER_CHANGED,
-      `cluster ${name} is being changed concurrently; try again`,
-      {
-        resource: clusterResource(name),
-      },
-    );
+    throw clusterChanged(name);
   }
 
   async function sealedSecrets(uid: string): Promise<Uint8Array> {
@@ -126,7 +130,7 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
   }
 
   return {
-    async create(spec, actor, how = {}) {
+    async create(spec, actor, { dryRun = false, since } = {}) {
       const { name, controlPlane, pools } = spec;
       assertClusterSize(controlPlane, pools, "worker_node_pools");
       // For an existing cluster this is the error to return, even if a new cluster would fail for other reasons.
@@ -151,14 +155,20 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
         pools,
         actor,
       };
-      const secretsSealed = how.dryRun === true ? new Uint8Array() : await sealedSecrets(uid);
+      if (since !== undefined && since.controlPlaneVersion !== controlPlaneVersion) {
+        throw recordChanged(clusterResource(name));
+      }
+      const secretsSealed = dryRun ? new Uint8Array() : await sealedSecrets(uid);
       const result = await store.run("clusters.create", {
         cluster: { ...cluster, secretsSealed },
-        endpoints,
-        ...how,
+        endpoints: since?.endpoint === undefined ? endpoints : [since.endpoint],
+        dryRun,
       });
       if (result.ok) {
         return { name, uid, k8sVersion, controlPlaneVersion, endpoint: result.endpoint };
+      }
+      if (since !== undefined) {
+        throw recordChanged(clusterResource(name));
       }
       throw result.why === "exists" ? clusterExists(name) : noEndpoint(name, endpoints.length);
     },
@@ -209,8 +219,9 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
         return scale.length === 0 ? undefined : { scale };
       }),
 
-    async upgrade(name, version, how = {}) {
+    async upgrade(name, version, { dryRun = false, since } = {}) {
       let controlPlaneVersion = "";
+      const how = { dryRun, ...(since === undefined ? {} : { since: since.cluster }) };
       const cluster = await change(name, how, async (found) => {
         assertChangeable(found);
         if (found.cluster.endpoint === undefined) {
@@ -222,6 +233,9 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
           throw new InfraError(next.reason, next.why, { resource: clusterResource(name) });
         }
         controlPlaneVersion = formatKubernetesVersion(next.controlPlane);
+        if (since !== undefined && since.controlPlaneVersion !== controlPlaneVersion) {
+          throw recordChanged(clusterResource(name));
+        }
         return { set: { k8sVersion: formatKubernetesVersion(version), controlPlaneVersion } };
       });
       return { cluster, controlPlaneVersion };
@@ -232,19 +246,4 @@ export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
 function assertChangeable(found: ClusterWithSlots): void {
   assertNotStopping(found.cluster);
   assertNotUpgrading(found);
-}
-
-function clusterExists(name: string): InfraError {
-  const resource = clusterResource(name);
-  return new InfraError(clusterReasons.CLUSTER_EXISTS, `cluster ${name} already exists`, { resource });
-}
-
-function noEndpoint(name: string, count: number): InfraError {
-  const why = `all ${count} addresses in \`clusters.endpoint.addresses\` are used by clusters`;
-  return new InfraError(clusterReasons.NO_ENDPOINT, why, { resource: clusterResource(name) });
-}
-
-function endpointMissing(name: string, what: string): InfraError {
-  const why = `${what} needs a stable address: set \`clusters.endpoint\` in the configuration, then create the cluster`;
-  return new InfraError(clusterReasons.CLUSTER_ENDPOINT_MISSING, why, { resource: clusterResource(name) });
 }

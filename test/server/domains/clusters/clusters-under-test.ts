@@ -23,6 +23,7 @@ import type { ClusterSettings } from "../../../../server/domains/clusters/specs/
 import type { NewSlot, SlotChange, SlotRecord } from "../../../../server/domains/clusters/store/records.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/strays/stray-calls.ts";
 import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
+import type { AppliedPlan } from "../../../../server/rpc/call/applied-plan.ts";
 import { anonymous } from "../../../../server/rpc/call/caller.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { createCall } from "../../rpc/call/call-under-test.ts";
@@ -38,6 +39,7 @@ export interface ClustersUnderTest {
   call<M extends DescMethodUnary>(
     method: M,
     input: MessageInitShape<M["input"]>,
+    appliedPlan?: AppliedPlan,
   ): Promise<MessageShape<M["output"]>>;
   plan<M extends DescMethodUnary>(method: M, input: MessageInitShape<M["input"]>): Promise<PlannedMutation>;
   /** Creates a cluster with three control-plane machines and a pool `work` of two. */
@@ -168,8 +170,12 @@ export async function startClusters(
   ];
   const planners = [plannersOf(Cluster, kaasChanges), plannersOf(ClusterService, serviceChanges)];
 
-  async function call<M extends DescMethodUnary>(method: M, input: MessageInitShape<M["input"]>) {
-    const created = createCall({ method });
+  async function call<M extends DescMethodUnary>(
+    method: M,
+    input: MessageInitShape<M["input"]>,
+    appliedPlan?: AppliedPlan,
+  ) {
+    const created = createCall({ method, ...(appliedPlan === undefined ? {} : { appliedPlan }) });
     created.identify({ ...anonymous, actor: "user/alice" });
     const registration = registrations.find(({ service }) => service === method.parent);
     const handler = registration?.handlerOf(method);

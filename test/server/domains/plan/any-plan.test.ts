@@ -163,6 +163,7 @@ const passing = new Set([
   "BUSY",
   "POOL_STOPPING",
   "CLUSTER_CHANGED",
+  "RECORD_CHANGED",
 ]);
 
 /** Plays a story. Returns how its plan ended: applied, the reason, or undefined if it could not be planned. */

@@ -33,13 +33,13 @@ function ownerOf(name: string): PlanOwner {
 const alice = ownerOf("alice");
 const bob = ownerOf("bob");
 
-/** Tests approvals on a store with the gateway's transactions. */
-export async function testApprovals(t: Test, store: Store): Promise<void> {
+/** Tests approvals on stores with the gateway's transactions. @param other the store of a second gateway, on the same database */
+export async function testApprovals(t: Test, store: Store, other: Store = store): Promise<void> {
   const masterKeys = masterKeysFromText(randomBytes(32).toString("base64"), "test");
   /** Opens the plans of a gateway whose rules require approvals within a time. */
-  const open = (approvals: number, withinMs = 3_600_000): SavedPlans =>
+  const open = (approvals: number, withinMs = 3_600_000, at = store): SavedPlans =>
     createSavedPlans({
-      store,
+      store: at,
       seal: createSeal(masterKeys, "plans"),
       digestKey: masterKeys.current.deriveKey("plan-digest").export(),
       methods: methodsByPath([LVService]),
@@ -88,6 +88,45 @@ export async function testApprovals(t: Test, store: Store): Promise<void> {
     t.match(await plans.begin(id, alice), { plan: { id } }, "its approval stays when nothing was changed");
     await plans.end(id, { state: "applied", operationId: undefined });
     t.equal(await reasonOf(plans.begin(id, alice)), "PLAN_USED");
+  });
+
+  await t.test("of two gateways at once, one applies a plan", async (t) => {
+    const [one, two] = [open(1), open(1, 3_600_000, other)];
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await one.create(plannedRemoval(`twice-${round}`), alice);
+      await two.approve(approval(id, "bob"));
+      const reasons = await Promise.all([reasonOf(one.begin(id, alice)), reasonOf(two.begin(id, alice))]);
+      t.same(new Set(reasons), new Set([undefined, "PLAN_USED"]), `round ${round}`);
+      await two.end(id, { state: "applied", operationId: undefined });
+    }
+  });
+
+  await t.test("a plan that one gateway makes stale is not applied by another", async (t) => {
+    const [one, two] = [open(1), open(1, 3_600_000, other)];
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await one.create(plannedRemoval(`moved-${round}`), alice);
+      await two.approve(approval(id, "bob"));
+      const [reason] = await Promise.all([reasonOf(one.begin(id, alice)), two.outdate(id, "moved")]);
+      const { state } = await two.get(id, alice);
+      t.same([reason, state], reason === undefined ? [undefined, "applying"] : ["PLAN_STALE", "stale"]);
+      await one.end(id, { state: "applied", operationId: undefined });
+    }
+  });
+
+  await t.test("an approval of a plan that another gateway makes stale at once does not count", async (t) => {
+    const [one, two] = [open(1), open(1, 3_600_000, other)];
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await one.create(plannedRemoval(`late-${round}`), alice);
+      const [approved] = await Promise.all([one.approve(approval(id, "bob")), two.outdate(id, "moved")]);
+      const { state, approvals } = await two.get(id, alice);
+      t.equal(state, "stale");
+      t.equal(
+        approvals.length,
+        approved.state === "open" ? 1 : 0,
+        "the approver learns whether it was in time",
+      );
+      t.equal(await reasonOf(one.begin(id, alice)), "PLAN_STALE");
+    }
   });
 
   await t.test("a broken glass stands for all missing approvals", async (t) => {

@@ -1,6 +1,7 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { methodRuleOf } from "../../../../server/gateway/method-rules.ts";
+import type { AppliedPlan } from "../../../../server/rpc/call/applied-plan.ts";
 import {
   type Call,
   operationHeader,
@@ -20,6 +21,7 @@ export function createCall(
     readonly peer?: Partial<Peer>;
     readonly headers?: Readonly<Record<string, string>>;
     readonly input?: Message;
+    readonly appliedPlan?: AppliedPlan;
     /** Receives the headers of the answer. */
     readonly answered?: Headers;
   } = {},
@@ -75,6 +77,7 @@ export function createCall(
     identify: (who) => {
       caller = who;
     },
+    ...(facts.appliedPlan === undefined ? {} : { appliedPlan: facts.appliedPlan }),
     limitTo: () => {},
     chargeTo: () => {},
     input: async () => facts.input ?? create(method.input),
