@@ -1,14 +1,25 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 
+/** The storage of a provider. */
+export interface ProviderStorage {
+  readonly adapter: (model: string) => Adapter;
+  /** Returns how many of a model, e.g. `RefreshToken`, are stored and not used up. */
+  countOf(model: string): number;
+}
+
 /** Creates the storage of a provider under test, in memory. It outlasts a change of the provider's keys. */
-export function createProviderStorage(): (model: string) => Adapter {
+export function createProviderStorage(): ProviderStorage {
   const payloads = new Map<string, AdapterPayload>();
 
   function findBy(model: string, isIt: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
     return [...payloads].find(([key, payload]) => key.startsWith(`${model} `) && isIt(payload))?.[1];
   }
 
-  return (model) => {
+  const countOf = (model: string) =>
+    [...payloads].filter(([key, { consumed }]) => key.startsWith(`${model} `) && consumed === undefined)
+      .length;
+
+  function adapter(model: string): Adapter {
     const keyOf = (id: string) => `${model} ${id}`;
     return {
       upsert: async (id, payload) => void payloads.set(keyOf(id), payload),
@@ -30,5 +41,7 @@ export function createProviderStorage(): (model: string) => Adapter {
         }
       },
     };
-  };
+  }
+
+  return { adapter, countOf };
 }

@@ -28,6 +28,8 @@ export interface ProviderUnderTest {
   takeover: Takeover | undefined;
   /** Paths of the requests that arrived. */
   readonly requests: readonly string[];
+  /** Returns how many refresh tokens are valid. */
+  refreshTokens(): number;
   /** Stops listening for good. */
   stop(): Promise<void>;
 }
@@ -35,6 +37,8 @@ export interface ProviderUnderTest {
 export interface ProviderUnderTestOptions {
   /** Whether it issues refresh tokens; default true. */
   readonly issuesRefreshTokens?: boolean;
+  /** Whether it can revoke tokens; default true. */
+  readonly revokesTokens?: boolean;
   readonly redirectUrls: readonly string[];
   /** Configured as the client's `backchannel_logout_uri`. */
   readonly logoutUrl?: string;
@@ -68,7 +72,7 @@ export async function startProviderUnderTest(
   t.teardown(stop);
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
-  const adapter = createProviderStorage();
+  const { adapter, countOf } = createProviderStorage();
   let key: JWK = {};
 
   async function useNewKeys(): Promise<void> {
@@ -93,6 +97,7 @@ export async function startProviderUnderTest(
       await (client as { backchannelLogout?(sub: string): Promise<void> }).backchannelLogout?.(name);
     },
     rotateKeys: useNewKeys,
+    refreshTokens: () => countOf("RefreshToken"),
     stop,
   };
   await useNewKeys();
@@ -100,7 +105,7 @@ export async function startProviderUnderTest(
 }
 
 function configurationOf(
-  { issuesRefreshTokens = true, redirectUrls, logoutUrl }: ProviderUnderTestOptions,
+  { issuesRefreshTokens = true, revokesTokens = true, redirectUrls, logoutUrl }: ProviderUnderTestOptions,
   users: ProviderUnderTest["users"],
   key: JWK,
 ): Configuration {
@@ -123,6 +128,10 @@ function configurationOf(
       devInteractions: { enabled: false },
       deviceFlow: { enabled: true },
       backchannelLogout: { enabled: true },
+      revocation: {
+        enabled: revokesTokens,
+        allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
+      },
       rpInitiatedLogout: {
         enabled: true,
         logoutSource(context, form) {

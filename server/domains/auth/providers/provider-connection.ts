@@ -9,6 +9,7 @@ import {
   refreshTokenGrant,
   type TokenEndpointResponse,
   type TokenEndpointResponseHelpers,
+  tokenRevocation,
 } from "openid-client";
 import type { ProviderConfig } from "../../../config/provider-schema.ts";
 import { createDiscovery, type DiscoveredProvider, isUnknownKey } from "./discover-provider.ts";
@@ -66,6 +67,8 @@ export interface ProviderConnection {
    * @returns undefined when the provider has none
    */
   endSessionUrl(idToken: string | undefined): Promise<URL | undefined>;
+  /** Makes a refresh token useless (RFC 7009). Does nothing when the provider cannot revoke tokens. */
+  revoke(refreshToken: string): Promise<void>;
   /** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6). */
   verifyLogout(logoutToken: string): Promise<ProviderLogout>;
   close(): Promise<void>;
@@ -190,6 +193,13 @@ export function createProviderConnection(options: ProviderConnectionOptions): Pr
         post_logout_redirect_uri: loggedOutUrl,
         ...(idToken === undefined ? {} : { id_token_hint: idToken }),
       });
+    },
+
+    async revoke(refreshToken) {
+      const { client } = await known();
+      if (client.serverMetadata().revocation_endpoint !== undefined) {
+        await tokenRevocation(client, refreshToken, { token_type_hint: "refresh_token" });
+      }
     },
 
     async verifyLogout(logoutToken) {

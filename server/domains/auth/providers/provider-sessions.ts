@@ -9,9 +9,10 @@ import type { ConfirmedLogin } from "./provider-connection.ts";
 import type { ProviderLogout } from "./provider-logout.ts";
 import { providerUserNames } from "./provider-user.ts";
 import { createSessionChecks, type SessionChecks, type SessionChecksOptions } from "./session-checks.ts";
+import { createTokenRevocations } from "./token-revocations.ts";
 
 /** Options of `createProviderSessions`. */
-export interface ProviderSessionsOptions extends SessionChecksOptions {
+export interface ProviderSessionsOptions extends Omit<SessionChecksOptions, "revocations"> {
   /** Lifetime of a session. */
   readonly lifetimeMs: number;
 }
@@ -30,6 +31,8 @@ export interface ProviderSessions extends Pick<SessionChecks, "use" | "close"> {
    * if the provider has no such URL, or if it cannot be asked: the session here is over in any case.
    */
   endSessionUrl(ended: EndedProviderSession): Promise<string | undefined>;
+  /** Begins to revoke the refresh token of an ended session at its provider. A failure is only logged. */
+  revokeToken(ended: EndedProviderSession): void;
 }
 
 /** The clocks of a provider and the store may differ by this. */
@@ -37,10 +40,14 @@ const clockDifferenceMs = 60_000;
 
 export function createProviderSessions(options: ProviderSessionsOptions): ProviderSessions {
   const { store, seal, refreshState, lifetimeMs } = options;
-  const checks = createSessionChecks(options);
+  const revocations = createTokenRevocations(options);
+  const checks = createSessionChecks({ ...options, revocations });
   return {
     use: checks.use,
-    close: checks.close,
+    async close() {
+      await checks.close();
+      await revocations.close();
+    },
 
     async open(provider, { user, refreshToken, idToken }) {
       const access = provider.accessOf(user.groups);
@@ -86,6 +93,9 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
         return undefined;
       }
     },
+
+    revokeToken: ({ jti, provider, refreshTokenSealed }) =>
+      revocations.begin(provider, () => openLogin(seal, refreshTokenSealed, jti).refreshToken),
 
     async end(provider, { subject, sid, issuedAtMs }) {
       // An old token must not end later logins.

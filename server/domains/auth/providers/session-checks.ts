@@ -8,6 +8,7 @@ import { authReasons } from "../reasons.ts";
 import type { SessionCheck } from "../store/provider-sessions.ts";
 import { openLogin, sealLogin } from "./kept-login.ts";
 import type { Provider } from "./provider.ts";
+import type { TokenRevocations } from "./token-revocations.ts";
 
 /** Options of `createSessionChecks`. */
 export interface SessionChecksOptions {
@@ -19,6 +20,7 @@ export interface SessionChecksOptions {
   readonly refreshState: () => Promise<void>;
   /** How often a session that is in use is checked. */
   readonly checkMs: number;
+  readonly revocations: Pick<TokenRevocations, "begin">;
   /** Called with failures of background work. */
   readonly onFailed: (message: string, error: unknown) => void;
 }
@@ -58,7 +60,7 @@ const busyTries = 20;
 const busyWaitMs = 250;
 
 export function createSessionChecks(options: SessionChecksOptions): SessionChecks {
-  const { store, providers, seal, refreshState, checkMs, onFailed } = options;
+  const { store, providers, seal, refreshState, checkMs, revocations, onFailed } = options;
   const staleMs = checkMs * 1.5;
   const awayMs = Math.min(maxAwayMs, checkMs);
   const seen = new Map<string, Seen>();
@@ -129,11 +131,14 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
   ): Promise<AccountAccess> {
     const login = openLogin(seal, refreshTokenSealed, jti);
     const { refreshToken } = login;
-    const keep = (next: string) =>
-      store.run("providerSessions.keepToken", {
-        jti,
-        refreshTokenSealed: sealLogin(seal, { ...login, refreshToken: next }, jti),
-      });
+    async function keep(next: string): Promise<void> {
+      const refreshTokenSealed = sealLogin(seal, { ...login, refreshToken: next }, jti);
+      if (!(await store.run("providerSessions.keepToken", { jti, refreshTokenSealed }))) {
+        // The session was ended during the check, with a token that the provider had already replaced.
+        revocations.begin(provider.name, () => next);
+        throw ended();
+      }
+    }
     const user = await provider.use((connection) => connection.refresh({ refreshToken, subject }, keep));
     return provider.accessOf(user.groups);
   }

@@ -17,7 +17,7 @@ export interface LoginsOptions {
   readonly callers: Callers;
   readonly sessionTokens: SessionTokens;
   readonly guardPassword: GuardPassword;
-  readonly providerSessions: Pick<ProviderSessions, "endSessionUrl">;
+  readonly providerSessions: Pick<ProviderSessions, "endSessionUrl" | "revokeToken">;
   /** Lifetime of a session. */
   readonly lifetimeMs: number;
 }
@@ -115,7 +115,11 @@ export function createLogins(options: LoginsOptions): Logins {
       }
       const ofProvider = await store.run("sessions.revoke", { jti: sessionId, accountId, expiresAtMs });
       await state.refresh();
-      const hasPage = ofProvider !== undefined && credential === "cookie";
+      if (ofProvider === undefined) {
+        return { endSessionUrl: undefined };
+      }
+      providerSessions.revokeToken(ofProvider);
+      const hasPage = credential === "cookie";
       return { endSessionUrl: hasPage ? await providerSessions.endSessionUrl(ofProvider) : undefined };
     },
 

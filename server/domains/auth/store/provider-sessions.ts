@@ -92,16 +92,17 @@ export const providerSessionTransactions = {
     return { state: "due", subject: row.subject, refreshTokenSealed: row.refresh_token_sealed };
   },
 
-  /** Replaces the refresh token of a session. */
+  /** Replaces the refresh token of a session. @returns false if the session is over */
   async "providerSessions.keepToken"(
     { db }: TransactionContext,
     { jti, refreshTokenSealed }: { jti: string; refreshTokenSealed: Uint8Array },
-  ): Promise<void> {
-    await db
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await db
       .updateTable("provider_sessions")
       .set({ refresh_token_sealed: refreshTokenSealed })
       .where("jti", "=", jti)
-      .execute();
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows === 1n;
   },
 
   /**

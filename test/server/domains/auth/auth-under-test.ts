@@ -96,6 +96,7 @@ export async function startAuth(
   t: Test,
   store: Store,
   config: Partial<AuthOptions["config"]> = {},
+  onFailed: AuthOptions["onFailed"] = () => {},
 ): Promise<AuthUnderTest> {
   const auth = await createAuth({
     store,
@@ -105,7 +106,7 @@ export async function startAuth(
     methods: knownMethods(),
     accessOf: () => undefined,
     host: "host-1",
-    onFailed: () => {},
+    onFailed,
   });
   t.teardown(() => auth.close());
 

@@ -58,6 +58,8 @@ export async function providerConfig(
 export interface LoginsUnderTest extends AuthUnderTest {
   readonly provider: ProviderUnderTest;
   readonly store: Store;
+  /** Failures of background work. */
+  readonly failures: readonly string[];
   /** Logs in by the provider as a browser does, and returns the cookie of the session. */
   logInByProvider(name: string): Promise<string>;
 }
@@ -73,15 +75,15 @@ export async function startLogins(
     ...options,
   });
   const store = await openAuthStore(t, url);
-  const auth = await startAuth(t, store, {
-    publicUrl,
-    checkSeconds: 1,
-    providers: [await providerConfig(t, provider)],
-  });
+  const failures: string[] = [];
+  const providers = [await providerConfig(t, provider)];
+  const config = { publicUrl, checkSeconds: 1, providers };
+  const auth = await startAuth(t, store, config, (message) => void failures.push(message));
   return {
     ...auth,
     provider,
     store,
+    failures,
     logInByProvider: (name) => logInByProvider(auth, provider.issuer, name),
   };
 }
