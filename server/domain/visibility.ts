@@ -1,6 +1,6 @@
 import type { Fleet } from "../fleet/fleet.ts";
 import type { GrantedHost } from "../rpc/access/grant.ts";
-import type { Grants, Subject } from "../rpc/access/grants.ts";
+import type { GrantedUse, Grants, Subject } from "../rpc/access/grants.ts";
 import type { Call } from "../rpc/call/call.ts";
 import { callableServices } from "../rpc/call/callable-services.ts";
 
@@ -10,6 +10,12 @@ export interface VisibilityBounds {
   covers(subject: Omit<Subject, "host"> & { readonly host?: string | undefined }): boolean;
   /** @param name of a host in the fleet */
   coversHost(name: string): boolean;
+  /** Reports whether a grant allows a call. @param call `host` as for `covers`; `methodPath`: `package.Service/Method` */
+  allows(call: {
+    readonly methodPath: string;
+    readonly resource: string;
+    readonly host?: string | undefined;
+  }): boolean;
 }
 
 /** What a caller may see of the work of others. */
@@ -26,8 +32,14 @@ export interface Visibility {
  */
 export type VisibilityOf = (call: Pick<Call, "caller" | "peer">) => Visibility;
 
-/** Creates the function, which looks up the labels of the hub's hosts. */
-export function createVisibilityOf({ hub }: Pick<Fleet, "hub">): VisibilityOf {
+/**
+ * Creates the function, which looks up the labels of the hub's hosts.
+ * @param roleOf returns the role that a method needs; undefined: there is no such method
+ */
+export function createVisibilityOf(
+  { hub }: Pick<Fleet, "hub">,
+  roleOf: (methodPath: string) => GrantedUse["role"] | undefined = () => undefined,
+): VisibilityOf {
   const known = new WeakMap<
     Grants,
     { readonly of: Visibility["services"]; readonly bounds: VisibilityBounds }
@@ -49,6 +61,16 @@ export function createVisibilityOf({ hub }: Pick<Fleet, "hub">): VisibilityOf {
         return grants.covers({ ...subject, services: callable, host: of });
       },
       coversHost: (name) => grants.coversHost(hostOf(name)),
+      allows({ methodPath, resource, host }) {
+        const role = roleOf(methodPath);
+        const isCallable = services?.has(methodPath.slice(0, methodPath.indexOf("/"))) !== false;
+        const where = host === undefined || host === "" ? "here" : hostOf(host);
+        return (
+          role !== undefined &&
+          isCallable &&
+          grants.allowing({ methodPath, role, resource, host: where }) !== undefined
+        );
+      },
     };
     known.set(grants, { of: services, bounds });
     return bounds;

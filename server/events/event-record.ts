@@ -1,5 +1,12 @@
 import type { EventRow } from "./store/events.ts";
 
+/** A call that has not been made. */
+export interface PlannedCall {
+  /** `package.Service/Method` */
+  readonly methodPath: string;
+  readonly resource: string;
+}
+
 /** A stored event. */
 export interface EventRecord {
   /** Increases with every event, but not always by one. */
@@ -16,6 +23,8 @@ export interface EventRecord {
   readonly services: readonly string[];
   /** Plain data; its shape depends on the topic. */
   readonly payload: unknown;
+  /** For an event of a plan: its call. A caller with bounds needs a grant for that, and not for the plan. */
+  readonly planned?: PlannedCall | undefined;
   /** The host of the fleet whose gateway has recorded it, and the time there; undefined: this gateway. */
   readonly ofHost?: { readonly name: string; readonly atMs: number } | undefined;
 }
@@ -46,7 +55,12 @@ export interface EventBounds {
     readonly isAbove: boolean;
   }): boolean;
   coversHost(name: string): boolean;
+  /** Reports whether a grant allows a call. @param call `host` as for `covers` */
+  allows(call: PlannedCall & { readonly host: string | undefined }): boolean;
 }
+
+/** Topic of the events of plans. */
+export const planTopic = "plan";
 
 /** Type of the event that reports that events about its resource, or anything below it, may be missing. */
 export const gapType = "gap";
@@ -60,7 +74,7 @@ export const fleetTopic = "fleet";
  * @throws the errors of a getter of the filter
  */
 export function matches(record: EventRecord, filter: EventFilter): boolean {
-  const { topic, type, resource, operationId, services, ofHost } = record;
+  const { topic, type, resource, operationId, services, ofHost, planned } = record;
   if (!isFromHosts(record, filter)) {
     return false;
   }
@@ -83,8 +97,13 @@ export function matches(record: EventRecord, filter: EventFilter): boolean {
     return false;
   }
   const { bounds } = filter;
-  const isAbove = type === gapType;
-  return bounds === undefined || bounds.covers({ services, resource, host: ofHost?.name, isAbove });
+  if (bounds === undefined) {
+    return true;
+  }
+  const host = ofHost?.name;
+  return planned === undefined
+    ? bounds.covers({ services, resource, host, isAbove: type === gapType })
+    : bounds.allows({ ...planned, host });
 }
 
 function isFromHosts({ ofHost }: EventRecord, { fleetHosts }: EventFilter): boolean {
@@ -102,6 +121,7 @@ function isWithin(resource: string, ancestor: string): boolean {
 }
 
 export function recordFromRow(row: EventRow): EventRecord {
+  const payload: unknown = JSON.parse(row.payload_json);
   return {
     seq: row.seq,
     atMs: row.at,
@@ -111,7 +131,14 @@ export function recordFromRow(row: EventRow): EventRecord {
     host: row.host,
     operationId: row.operation_id ?? undefined,
     services: JSON.parse(row.services),
-    payload: JSON.parse(row.payload_json),
+    payload,
+    planned: row.topic === planTopic && row.type !== gapType ? plannedCallOf(payload) : undefined,
     ofHost: row.fleet_host === "" ? undefined : { name: row.fleet_host, atMs: row.fleet_host_at ?? 0 },
   };
+}
+
+/** Returns the call of a plan. No grant allows that of an event without details, which a host of the fleet may have sent. */
+function plannedCallOf(payload: unknown): PlannedCall {
+  const { plan } = payload as { readonly plan?: { readonly method?: string; readonly resource?: string } };
+  return { methodPath: plan?.method ?? "", resource: plan?.resource ?? "" };
 }

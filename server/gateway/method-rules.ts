@@ -72,6 +72,13 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   };
 }
 
+/** Returns the role that a method needs; undefined if the contract does not have it. @param path `package.Service/Method` */
+export function roleOfMethod(path: string): MethodRule["role"] | undefined {
+  const [typeName = "", name] = path.split("/");
+  const method = known.get(typeName)?.service.methods.find((each) => each.name === name);
+  return method && methodRuleOf(method).role;
+}
+
 /** Returns all methods of the contract with their rules. */
 export function knownMethods(): readonly { readonly method: DescMethod; readonly rule: MethodRule }[] {
   return [...known.values()].flatMap(({ service }) =>

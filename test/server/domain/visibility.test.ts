@@ -73,6 +73,34 @@ test("events of hosts that no grant covers are not shown, nor their gaps", async
   t.notOk(isShown(call, eventOf("fleet", "", { ...gap, ...ofHost("db-1") })));
 });
 
+test("an event of a plan is shown to those who may make its call, and to none with bounds if it lacks the call", async (t) => {
+  const removal = { methodPath: "a.B/Remove", resource: "things/a" };
+  const ofPlan = (parts: Partial<EventRecord> = {}) =>
+    eventOf("plan", "a.B", { type: "plan.proposed", resource: "plans/1", planned: removal, ...parts });
+  const visible = createVisibilityOf({ hub: undefined }, (path) =>
+    path === removal.methodPath ? "operator" : undefined,
+  );
+  const shows = (grant: Grant, record = ofPlan(), services?: readonly string[]) =>
+    matches(record, {
+      topics: [],
+      resources: [],
+      fleetHosts: "all",
+      ...visible(callBy([grant, { role: "viewer", resources: ["nothing"] }], services)),
+    });
+  t.ok(shows({ role: "operator", resources: ["things/a"] }));
+  t.ok(shows({ role: "operator", methods: [removal.methodPath] }));
+  t.notOk(shows({ role: "operator", resources: ["things/b"] }));
+  t.notOk(shows({ role: "viewer", resources: ["things/a"] }), "the role");
+  t.notOk(shows({ role: "operator", methods: ["a.B/Resize"] }), "another method of the service");
+  t.notOk(shows({ role: "operator" }, ofPlan(), ["c.D"]), "the listener");
+  const unknown = { methodPath: "", resource: "" };
+  t.notOk(shows({ role: "operator" }, ofPlan({ planned: unknown })), "a host of the fleet sent no details");
+  const ofHost = ofPlan({ ofHost: { name: "web-1", atMs: 0 } });
+  t.ok(shows({ role: "operator", hosts: ["web-*"] }, ofHost));
+  t.notOk(shows({ role: "operator", hosts: ["db-*"] }, ofHost));
+  t.notOk(shows({ role: "operator", hosts: ["web-*"] }), "this gateway is another host");
+});
+
 test("the services of the listener count, too", async (t) => {
   const grants: readonly Grant[] = [{ role: "viewer", resources: ["things"] }];
   const shown = eventOf("volumes", "a.B");

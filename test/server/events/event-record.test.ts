@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { type EventFilter, type EventRecord, matches } from "../../../server/events/event-record.ts";
+import {
+  type EventFilter,
+  type EventRecord,
+  matches,
+  recordFromRow,
+} from "../../../server/events/event-record.ts";
 
 const record: EventRecord = {
   seq: 1,
@@ -93,4 +98,24 @@ test("a gap in the events of a host matches whatever else a filter asks for", as
   t.equal(matches(gap, { ...narrow, fleetHosts: ["node-1"] }), true);
   t.equal(matches(gap, { ...narrow, fleetHosts: ["node-2"] }), false);
   t.equal(matches(gap, narrow), false);
+});
+
+test("only an event of a plan has a planned call, which is empty without details", async (t) => {
+  const row = {
+    seq: 1,
+    at: 0,
+    topic: "plan",
+    type: "plan.proposed",
+    resource: "plans/1",
+    host: "",
+    operation_id: null,
+    services: "[]",
+    payload_json: JSON.stringify({ plan: { method: "a.B/C", resource: "things/a" } }),
+    fleet_host: "",
+    fleet_host_at: null,
+  };
+  t.same(recordFromRow(row).planned, { methodPath: "a.B/C", resource: "things/a" });
+  t.same(recordFromRow({ ...row, payload_json: "{}" }).planned, { methodPath: "", resource: "" });
+  t.equal(recordFromRow({ ...row, topic: "volumes" }).planned, undefined);
+  t.equal(recordFromRow({ ...row, type: "gap" }).planned, undefined);
 });

@@ -1,3 +1,4 @@
+import { planTopic } from "../../../events/event-record.ts";
 import type { NewEvent } from "../../../events/store/events.ts";
 import type { SavedMutation } from "../saved-mutation.ts";
 import { missingApprovals, type PlanRecord } from "./plan-record.ts";
@@ -23,7 +24,7 @@ export function planEvents(
   }
   return [
     {
-      topic: "plan",
+      topic: planTopic,
       type: `plan.${type}`,
       resource: `plans/${id}`,
       host: "",

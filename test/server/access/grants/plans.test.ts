@@ -1,6 +1,8 @@
+import { createClient } from "@connectrpc/connect";
 import { type Test, test } from "tap";
+import { EventService } from "../../../../gen/hostplane/v1/event_pb.ts";
 import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
-import { type Answer, grantsOf } from "./grants-under-test.ts";
+import { type Answer, type GrantedCaller, grantsOf } from "./grants-under-test.ts";
 
 /** Starts a gateway where another person has to approve every loss. */
 async function startApprovals(t: Test) {
@@ -52,4 +54,69 @@ test("the plans of others are shown to those who may make them", async (t) => {
   t.match((await viewer.call("hostplane.v1.PlanService/ListPlans")).body, {}, "none are listed");
   t.notMatch((await viewer.call("hostplane.v1.PlanService/ListPlans")).text, id);
   t.match((await operator.call("hostplane.v1.PlanService/ListPlans")).body.plans, [{ id, approvable: true }]);
+});
+
+/** Subscribes to the events of plans, from a cursor or from now on. @returns the cursor of the start, and the next events */
+async function follow(t: Test, caller: GrantedCaller, cursor?: string) {
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
+  const messages = createClient(EventService, caller.transport())
+    .subscribe({ topics: ["plan"], ...start }, { signal: leaving.signal })
+    [Symbol.asyncIterator]();
+  const first = await messages.next();
+  async function next(count: number): Promise<readonly string[]> {
+    const events: string[] = [];
+    while (events.length < count) {
+      const { message } = (await messages.next()).value ?? {};
+      if (message?.case === "event") {
+        const { type, detail } = message.value;
+        events.push(`${type} ${detail.case === "plan" ? detail.value.resource.replace(/.*\//, "") : ""}`);
+      }
+    }
+    return events;
+  }
+  return { cursor: first.value?.message.value?.cursor, next };
+}
+
+test("a caller with bounds gets the events of the plans that it may approve, and of no others", async (t) => {
+  const { admin, userWith } = await startApprovals(t);
+  const names = ["db-1", "web-1", "web-2"];
+  for (const name of names) {
+    await admin.call("proto.LVService/CreateLV", { name, sizeGb: "1" });
+  }
+  const removal = "proto.LVService/RemoveLV";
+  const callers = {
+    web: await userWith("web", [operatorOf("web-*")]),
+    second: await userWith("second", [{ ...operatorOf("web-2"), methods: [removal] }]),
+    otherMethod: await userWith("resizer", [
+      { role: "ROLE_OPERATOR", methods: ["proto.LVService/ResizeLV"] },
+      operatorOf("web-2"),
+    ]),
+    viewer: await userWith("viewer", [{ ...operatorOf("*"), role: "ROLE_VIEWER" }, operatorOf("web-2")]),
+  };
+  const followed = {
+    web: await follow(t, callers.web),
+    second: await follow(t, callers.second),
+    otherMethod: await follow(t, callers.otherMethod),
+    viewer: await follow(t, callers.viewer),
+  };
+  for (const name of names) {
+    await admin.call(removal, { name });
+  }
+  const { body } = await callers.second.call("hostplane.v1.PlanService/ListPlans");
+  const [{ id }] = body.plans as [{ id: string }];
+  t.equal((await callers.second.call("hostplane.v1.PlanService/ApprovePlan", { id })).status, 200);
+  const ofSecond = ["plan.proposed web-2", "plan.approved web-2"];
+  const expected = {
+    web: ["plan.proposed web-1", ...ofSecond],
+    second: ofSecond,
+    otherMethod: ofSecond,
+    viewer: ofSecond,
+  };
+  for (const [name, events] of Object.entries(expected) as [keyof typeof expected, string[]][]) {
+    t.same(await followed[name].next(events.length), events, name);
+    const past = await follow(t, callers[name], followed[name].cursor);
+    t.same(await past.next(events.length), events, `${name}: past events`);
+  }
 });
