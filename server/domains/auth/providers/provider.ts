@@ -34,7 +34,7 @@ export interface ProviderOptions {
 }
 
 /** Returns the path of the page that the provider returns a browser to. */
-export function callbackPath(provider: string): string {
+function callbackPath(provider: string): string {
   return `/oidc/${provider}/callback`;
 }
 
