@@ -128,6 +128,7 @@ export function machineHidden({ systemId }: RequestDescription): InfraError {
   return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
 
+/** Returns the error for a change of a machine that is locked in MAAS, which answers 403 without a reason. */
 export function machineLocked({ what, systemId }: RequestDescription): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is locked`;
   return new InfraError(maasReasons.MACHINE_LOCKED, message, resourceOf(systemId));

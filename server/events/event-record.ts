@@ -101,6 +101,7 @@ function isWithin(resource: string, ancestor: string): boolean {
   );
 }
 
+/** Converts a row: JSON is parsed, null becomes undefined. */
 export function recordFromRow(row: EventRow): EventRecord {
   return {
     seq: row.seq,

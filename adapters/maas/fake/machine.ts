@@ -107,6 +107,7 @@ export function statusName(status: MaasMachineStatus): string {
   return statusNames[statusCode(status)] ?? "Unknown";
 }
 
+/** Returns MAAS's number of a status, such as 6 for `deployed`. */
 export function statusCode(status: MaasMachineStatus): number {
   return machineStatuses.indexOf(status);
 }

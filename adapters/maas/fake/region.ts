@@ -81,6 +81,7 @@ export interface FakeRegion {
 export const defaultAddressPrefix = "10.20.0";
 const defaultRanges: readonly FakeRange[] = [{ type: "dynamic", first: 240, last: 254 }];
 
+/** Creates the region with its machines. Changes that take time end `deployMs`, `releaseMs` or `eraseMs` after they began. */
 export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   const { nowMs, deployMs, releaseMs, eraseMs, addressPrefix = defaultAddressPrefix } = options;
   const { isManaged = true, ranges = defaultRanges } = options;

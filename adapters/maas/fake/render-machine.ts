@@ -160,6 +160,7 @@ function renderDisk(systemId: string) {
   };
 }
 
+/** Returns a locally administered address (second-lowest bit of the first byte) that is the same for each run. */
 export function macAddress(systemId: string): string {
   const bytes = Buffer.from(systemId).subarray(-5);
   return [0x02, ...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(":");

@@ -38,6 +38,10 @@ function callbackPath(provider: string): string {
   return `/oidc/${provider}/callback`;
 }
 
+/**
+ * Creates the provider without connecting to it.
+ * @param options `publicUrl`: the page to return to is `/oidc/NAME/callback` below it
+ */
 export function createProvider(options: ProviderOptions): Provider {
   const { config, clientSecret, ca, publicUrl, onAway } = options;
   let isAway = false;

@@ -41,6 +41,7 @@ export interface RowsBudget {
   give(size: RowsSize): void;
 }
 
+/** @param max of rows and of their bytes as protobuf */
 export function createRowsBudget(max: RowsSize): RowsBudget {
   let rows = 0;
   let used = 0;
