@@ -1,13 +1,7 @@
 import { type FakeRange, type FakeSubnet, nextNumber, rangeOf } from "./addresses.ts";
+import { changedMachine, type MachineChange, type StateViolation } from "./changed-machine.ts";
 import type { FakeUser } from "./check-signature.ts";
-import {
-  changedMachine,
-  type FakeMachine,
-  type FakeMachineOptions,
-  type MachineChange,
-  newFakeMachine,
-  type StateViolation,
-} from "./machine.ts";
+import { type FakeMachine, type FakeMachineOptions, newFakeMachine } from "./machine.ts";
 
 export interface FakeImage {
   /** E.g. `ubuntu/noble`, or the name given at upload. */

@@ -1,6 +1,7 @@
-import { type FakeMachine, statusCode, statusName } from "./machine.ts";
+import type { FakeMachine } from "./machine.ts";
 import type { FakeRegion } from "./region.ts";
 import { base, renderedDomain, renderedVlan, renderPool, renderSubnet, renderZone } from "./render.ts";
+import { statusCode, statusName } from "./status-name.ts";
 
 const untested = Object.fromEntries(
   ["cpu", "memory", "network", "storage", "interface", "other"].flatMap((kind) => [
