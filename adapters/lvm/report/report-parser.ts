@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { InfraError } from "../host/infra-error.ts";
-import { hostReasons } from "../host/reasons.ts";
-import type { LogicalVolume, LvmState, VolumeGroup } from "./adapter.ts";
+import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
+import type { LogicalVolume, LvmState, VolumeGroup } from "../adapter.ts";
+import type { PhysicalVolume } from "../device-adapter.ts";
+import { holderOfInternalName } from "../names.ts";
 import { parseAttributes } from "./attributes.ts";
-import type { PhysicalVolume } from "./device-adapter.ts";
-import { holderOfInternalName } from "./names.ts";
 
 const bytes = z
   .string()
