@@ -24,7 +24,7 @@ export async function createKeyPair(): Promise<KeyPair> {
   };
 }
 
-/** Returns a private key in the form in which certificates are signed with it. */
+/** Returns a private key as `@peculiar/x509` takes it to sign certificates. */
 export function signingKey(privateKeyPem: string) {
   return createPrivateKey(privateKeyPem).toCryptoKey(algorithm, false, ["sign"]);
 }

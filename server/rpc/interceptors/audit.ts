@@ -52,7 +52,7 @@ export interface AuditPort {
   /** Writes a call, with its outcome if it is over. Resolves with a number for `end` once the row would survive a power cut. */
   add(call: AuditedCall, outcome: AuditedOutcome | undefined): Promise<number>;
   end(sequence: number, outcome: AuditedOutcome): Promise<void>;
-  /** Adds refused calls to the rows of their keys for this minute; those in `otherKeys` have nothing in common. */
+  /** Adds refused calls to the rows of their keys for this minute. The row of `otherKeys` sums calls with different keys. */
   addRefusals(sums: readonly RefusalSum<AuditedRefusal>[]): Promise<void>;
   /** Called when a write fails that no call can be refused for. */
   onFailed(what: string, error: unknown): void;
