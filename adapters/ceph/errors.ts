@@ -84,6 +84,7 @@ function wordsOfCode(code: number): string {
   return names[code] ?? `error ${-code}`;
 }
 
+/** Returns the error for a change, such as archiving a crash, without `storage.ceph.operator`. */
 export function operatorMissing(): InfraError {
   return new InfraError(
     cephReasons.CEPH_OPERATOR_MISSING,
@@ -91,6 +92,7 @@ export function operatorMissing(): InfraError {
   );
 }
 
+/** Returns the error for a crash report that the cluster does not have. @param id as `ceph crash ls` shows it */
 export function crashNotFound(id: string): InfraError {
   return new InfraError(cephReasons.CRASH_NOT_FOUND, `crash not found: ${id}`, { resource: `crashes/${id}` });
 }

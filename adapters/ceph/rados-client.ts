@@ -28,6 +28,7 @@ export interface RadosClient {
 /** Time beyond librados' own timeout after which the process is considered hung and killed. */
 const graceMs = 3_000;
 
+/** Creates the client. The process with librados starts at the first request, and again after it has ended. */
 export function createRadosClient(): RadosClient {
   const worker = createWorkerProcess<RadosRequest, RadosAnswer>({
     // In a build, the files are JavaScript.

@@ -6,6 +6,7 @@ export function orElse<T>(schema: z.ZodType<T>, otherwise: T): z.ZodType<T> {
   return schema.nullish().transform((value) => value ?? otherwise);
 }
 
+/** An optional value; absent and null become undefined. */
 export function orUndefined<T>(schema: z.ZodType<T>): z.ZodType<T | undefined> {
   return schema.nullish().transform((value) => value ?? undefined);
 }

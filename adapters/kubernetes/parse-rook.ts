@@ -57,6 +57,7 @@ export const cephCluster = rookObject(
   }),
 );
 
+/** A CephBlockPool. Its desired replicas are the copies of an object, or all its chunks with erasure coding. */
 export const blockPool = rookObject("CephBlockPool", poolSpec, (spec) => {
   const pools = poolsFrom([spec]);
   return { desiredReplicas: pools[0]?.size, services: [], pools };

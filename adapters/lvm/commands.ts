@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { LvmStep } from "./adapter.ts";
-import { reportFields } from "./parse.ts";
+import { reportFields } from "./report/report-rows.ts";
 
 /** Options for calling LVM on this machine. */
 export interface LvmCommandOptions {

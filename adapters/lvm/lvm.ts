@@ -17,8 +17,8 @@ import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
-import { createReportParser } from "./parse.ts";
 import { lvmReasons } from "./reasons.ts";
+import { createReportParser } from "./report/report-parser.ts";
 import { watchBlockDevices } from "./watch/block-devices.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch/watch-directory.ts";
 

@@ -32,6 +32,7 @@ export interface MaasCalls {
 // Fits into a URL that servers accept: 200 ids are 2 kB.
 const idsPerCall = 200;
 
+/** @param client signs the requests; a change is never sent twice */
 export function createMaasCalls(client: MaasClient): MaasCalls {
   async function read<T>(
     request: MaasRequest,

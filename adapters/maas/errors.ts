@@ -128,6 +128,7 @@ export function machineHidden({ systemId }: RequestDescription): InfraError {
   return new InfraError(maasReasons.MACHINE_TAKEN, message, resourceOf(systemId));
 }
 
+/** Returns the error for a change of a machine that is locked in MAAS, which answers 403 without a reason. */
 export function machineLocked({ what, systemId }: RequestDescription): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is locked`;
   return new InfraError(maasReasons.MACHINE_LOCKED, message, resourceOf(systemId));
@@ -146,8 +147,7 @@ export function errorFromBusy(
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
     return new InfraError(maasReasons.NO_ADDRESS, `MAAS has no free address${detail}`, facts);
   }
-  // A message comes from MAAS itself. Without one, the error is the same for every request, since the cause is the
-  // same.
+  // A reply without a message concerns every request, so the error names none and is the same for all.
   const message =
     detail === ""
       ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller is running`

@@ -42,10 +42,12 @@ function countOf(key: string, count: number | undefined): Fields {
   return [[key, String(count)]];
 }
 
+/** Returns the field `comment` of a change; none if there is no comment. @throws InfraError INVALID_FIELD */
 export function commentField(comment: string | undefined): Fields {
   return fieldOf("comment", comment, assertComment);
 }
 
+/** Returns the constraints of an allocation in the names of MAAS's form; `mem` is in MiB. @throws InfraError INVALID_FIELD */
 export function constraintFields(constraints: MaasConstraints): Fields {
   return [
     ...fieldsOf("tags", constraints.tags, assertTag),
@@ -99,6 +101,7 @@ export function deploymentFields({
   ];
 }
 
+/** Returns the fields of a release. MAAS takes `quick_erase` only together with `erase`. @throws InfraError INVALID_FIELD */
 export function releaseFields({ comment, erase }: MaasRelease): Fields {
   const erasing: Fields = erase === undefined ? [] : [["erase", "true"]];
   const quickly: Fields = erase === "quick" ? [["quick_erase", "true"]] : [];

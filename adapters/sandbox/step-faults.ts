@@ -16,6 +16,7 @@ export interface StepFaults<Step> {
   assertReachable(): void;
 }
 
+/** Starts with these faults, which apply to every step, and without an outage. */
 export function createStepFaults<Step>(...first: readonly StepFault<Step>[]): StepFaults<Step> {
   const faults = new Map(first.map((fault) => [fault, Number.POSITIVE_INFINITY]));
   let outage: InfraError | undefined;

@@ -42,7 +42,7 @@ export function PlanView({ plan }: { readonly plan: PlanResponse }) {
 }
 
 /** What is lost for good; says so if nothing is. */
-export function Losses({ of }: { readonly of: readonly string[] }) {
+function Losses({ of }: { readonly of: readonly string[] }) {
   return (
     <section aria-label="Losses">
       <h3>Losses</h3>

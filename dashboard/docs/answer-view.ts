@@ -20,6 +20,7 @@ export interface AnswerView {
   clear(): void;
 }
 
+/** Creates the elements, hidden until `begin`. @param isStream also shows how many messages arrived */
 export function createAnswerView(isStream: boolean): AnswerView {
   const status = element("p", { className: "status", role: "status" });
   const request = element("p", { className: "quiet" });

@@ -20,6 +20,7 @@ export function openPalette(what: "everything" | "hosts" = "everything"): void {
   opened.value = what;
 }
 
+/** Closes the palette and forgets its text. */
 export function closePalette(): void {
   opened.value = undefined;
 }

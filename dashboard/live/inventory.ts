@@ -1,11 +1,10 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { computed, signal } from "@preact/signals";
-import {
-  type DomainProblem,
-  type HostInventory,
-  type Resource,
-  ResourceHealth,
-  type WatchResourcesResponse,
+import type {
+  DomainProblem,
+  HostInventory,
+  Resource,
+  WatchResourcesResponse,
 } from "../../gen/hostplane/v1/inventory_pb.ts";
 import { keyOfResource } from "../host/key-of-resource.ts";
 import { client } from "../session.ts";
@@ -52,11 +51,6 @@ export function resourcesOf(type: string): readonly Resource[] {
 export function resourceAt(host: string, name: string): Resource | undefined {
   const { resources, ofHosts } = inventory.value;
   return (host === "" ? resources : ofHosts).get(keyOfResource({ host, name }));
-}
-
-/** Reports whether a resource does not work as it should. */
-export function isTroubled({ health }: Resource): boolean {
-  return health === ResourceHealth.FAILED || health === ResourceHealth.DEGRADED;
 }
 
 /** Returns a figure of a resource; undefined if it is not known. */

@@ -34,6 +34,7 @@ export function showToast(toast: Toast): () => void {
   return () => closeToast(id);
 }
 
+/** Removes all messages, also errors that are still open. */
 export function forgetToasts(): void {
   toasts.value = [];
 }

@@ -50,7 +50,7 @@ export async function runCommandLine(
  * Creates the command line with the commands of the `loaded` nouns; the others only have their names, so that everything starts
  * fast. Commands are imported when they run; each returns its exit code, which is passed to `onExit`.
  */
-export async function createProgram(
+async function createProgram(
   loaded: readonly string[],
   output: Output,
   onExit: OnExit,

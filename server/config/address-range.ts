@@ -76,7 +76,7 @@ function hasBitsBehind(network: string, family: AddressRange["family"], prefixLe
 }
 
 /** Returns the eight groups of an IPv6 address without a zone. The URL parser converts an IPv4 tail to two groups. */
-export function groupsOf(address: string): number[] {
+function groupsOf(address: string): number[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const read = (part: string) =>
     part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));

@@ -19,6 +19,3 @@ export const storeBackupsSchema = z
     description:
       "Copies of the store on a schedule, as `hostplane store backup` writes them. Off if absent. Only for `store: sqlite`; use `pg_dump` for PostgreSQL. The copies are unusable without the master key, which is not in them.",
   });
-
-/** The settings of such copies. */
-export type StoreBackupsConfig = z.infer<typeof storeBackupsSchema> & object;

@@ -38,7 +38,7 @@ export interface MasterKeysOptions {
 export function loadMasterKeys(options: MasterKeysOptions): MasterKeys {
   const { environmentKey, keyFile, defaultFile, isStoreNew } = options;
   if (environmentKey !== undefined && environmentKey !== "") {
-    return createMasterKeys("HOSTPLANE_KEY", () => environmentKey);
+    return masterKeysFromText(environmentKey, "HOSTPLANE_KEY");
   }
   if (keyFile !== undefined) {
     return createMasterKeys(keyFile, () => {

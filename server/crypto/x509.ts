@@ -24,12 +24,12 @@ export async function createKeyPair(): Promise<KeyPair> {
   };
 }
 
-/** Returns a private key in the form in which certificates are signed with it. */
+/** Returns a private key as `@peculiar/x509` takes it to sign certificates. */
 export function signingKey(privateKeyPem: string) {
   return createPrivateKey(privateKeyPem).toCryptoKey(algorithm, false, ["sign"]);
 }
 
-/** Returns a public key in the form in which it is certified. */
+/** Returns a public key as `@peculiar/x509` takes it, to verify signatures or to put it into a certificate. */
 export function verifyingKey(key: KeyObject) {
   return key.toCryptoKey(algorithm, true, ["verify"]);
 }

@@ -120,6 +120,7 @@ function isWithin(resource: string, ancestor: string): boolean {
   );
 }
 
+/** Converts a row: JSON is parsed, null becomes undefined. */
 export function recordFromRow(row: EventRow): EventRecord {
   const payload: unknown = JSON.parse(row.payload_json);
   return {

@@ -23,6 +23,7 @@ export interface SubscriberGroups<Member> {
   refresh(onFailed: (member: Member, error: unknown) => void): void;
 }
 
+/** Starts without members. Filters are compared by value, their bounds by identity. */
 export function createSubscriberGroups<
   Member extends { readonly filter: EventFilter },
 >(): SubscriberGroups<Member> {

@@ -50,6 +50,7 @@ export interface CallChain {
   close(): Promise<void>;
 }
 
+/** Creates the interceptors, and starts the removal of audit events that are too old, which ends with `close`. */
 export function createCallChain(options: CallChainOptions): CallChain {
   const { store, masterKeys, digestKeys } = options.data;
   const { logger, instance } = options;

@@ -32,12 +32,6 @@ export const storeServices: readonly string[] = domains.flatMap(({ usesStore, se
   usesStore === true ? services.map(({ service }) => service.typeName) : [],
 );
 
-/** Methods whose rule or reasons are declared, for the test that proves none of them is misspelt. */
-export const exceptionalMethods: readonly string[] = [...known.values()].flatMap(
-  ({ service, rules, reasons }) =>
-    Object.keys({ ...rules, ...reasons }).map((method) => `${service.typeName}/${method}`),
-);
-
 /**
  * Returns the rule of an RPC. The default follows from `idempotency_level` and from the fields that the contract marks as secret. A
  * method without side effects needs the viewer role, may be called by GET, and its answers may be shared between callers. If it

@@ -26,6 +26,7 @@ interface Chunk {
 const chunkSeries = 1024;
 const chunkBytes = 3 * chunkSeries * Float64Array.BYTES_PER_ELEMENT;
 
+/** Starts without series, and allocates nothing before the first one. */
 export function createChangeSeries(): ChangeSeries {
   const chunks: Chunk[] = [];
   const free: number[] = [];

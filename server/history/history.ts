@@ -83,6 +83,7 @@ const meanUnits: ReadonlySet<FigureUnit> = new Set([
   "milliseconds",
 ]);
 
+/** Starts empty; `load` adds what the file has. @param options `stepMs`: from one turn of samples to the next */
 export function createHistory({ stepMs, maxBytes, file, onFailed }: HistoryOptions): History {
   const keptTicks = Math.ceil(keptMs / stepMs);
   const sources = new Map<string, number>();

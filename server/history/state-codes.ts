@@ -10,6 +10,7 @@ export interface StateCodes {
   all(): readonly State[];
 }
 
+/** Starts without states. Codes count up from 0. */
 export function createStateCodes(): StateCodes {
   const states: State[] = [];
   const codes = new Map<State["health"], Map<string, number>>();

@@ -56,6 +56,7 @@ export interface OperationVolumes {
   remove(place: VolumePlace, kind: string, created: CreatedVolume, signal: AbortSignal): Promise<void>;
 }
 
+/** @param runner queues the changes with those of calls, so that no two change a volume at once */
 export function createOperationVolumes(lvm: LvmAdapter, runner: InlineRunner): OperationVolumes {
   const change: OperationVolumes["change"] = async (place, kind, stepsFrom, signal) => {
     const { volumeGroup, volume, thinPool, groupUuid } = place;

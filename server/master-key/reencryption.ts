@@ -33,6 +33,7 @@ const hourMs = 3_600_000;
 const firstPauseMs = 1000;
 const longestPauseMs = 60_000;
 
+/** Creates the worker, idle until `begin`. @param options `columns`: every column with secrets */
 export function createReencryption(options: ReencryptionOptions): Reencryption {
   const { store, masterKeys, columns, log, oldKeys, isSettled, silentMs, onForgotten } = options;
   const of = columns.map(({ table, column, keyColumns }) => ({ table, column, keyColumns }));

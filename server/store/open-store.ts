@@ -20,7 +20,7 @@ export interface StoreOptions {
   /** Create the database if there is none. Default: true. */
   readonly createIfMissing?: boolean;
   readonly log: StoreLog;
-  /** Absent: not a gateway. It uses the store beside any gateways. */
+  /** The gateway that uses the store. Absent for other programs, which may run while gateways use the store. */
   readonly user?: StoreUser;
   /** The modules with the transactions and migrations. */
   readonly modules: ProgramModules;

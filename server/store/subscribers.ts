@@ -8,6 +8,7 @@ export interface Subscribers {
   callAll(): void;
 }
 
+/** Starts without callbacks. */
 export function createSubscribers(): Subscribers {
   const byTopic = new Map<Topic, Set<() => void>>();
 

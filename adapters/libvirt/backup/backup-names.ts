@@ -16,6 +16,7 @@ export function backupDirectory(parent: string, token: string): string {
   return join(parent, `${prefix}${keyOf(token)}`);
 }
 
+/** Returns the unix socket in that directory on which QEMU serves the disks of the backup by NBD. */
 export function backupSocket(parent: string, token: string): string {
   return join(backupDirectory(parent, token), "nbd");
 }

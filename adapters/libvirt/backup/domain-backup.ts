@@ -5,17 +5,16 @@ import { hasReason, InfraError } from "../../host/infra-error.ts";
 import type { ToolEnd } from "../../host/process/tool-result.ts";
 import { hostReasons } from "../../host/reasons.ts";
 import type { DomainBackup, DomainBackupRequest } from "../backup-adapter.ts";
-import { type DiskUse, parseDisks } from "../domains/disk-uses.ts";
 import { domainOf } from "../domains/domain-steps.ts";
 import { about } from "../errors.ts";
 import { domainResource } from "../names.ts";
 import { libvirtReasons } from "../reasons.ts";
 import type { LibvirtClient } from "../rpc/client.ts";
 import type { DomainRef } from "../rpc/objects.ts";
-import { volumeFacts, volumeOf } from "../volumes/volume-steps.ts";
-import { attributeOf, childOf, parseXml, renderXml, xml } from "../xml.ts";
-import { backupDirectory, backupSocket, isBackupOf, scratchPath } from "./backup-names.ts";
+import { attributeOf, childOf, parseXml } from "../xml.ts";
+import { backupDirectory, backupSocket, isBackupOf } from "./backup-names.ts";
 import { readNbd } from "./read-nbd.ts";
+import { renderBackup } from "./render-backup.ts";
 
 export interface DomainBackupOptions {
   readonly client: LibvirtClient;
@@ -56,7 +55,7 @@ async function begin(
   }
   const socketPath = backupSocket(options.directory, token);
   try {
-    const backupXml = await render(options, domain, request);
+    const backupXml = await renderBackup(options, domain, request);
     await makeDirectory(dirname(socketPath));
     const job = { domain, backupXml, checkpointXml: null, flags: 0 } as const;
     signal.throwIfAborted();
@@ -205,48 +204,4 @@ async function makeDirectory(path: string): Promise<void> {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
     throw new InfraError(hostReasons.TOOL_FAILED, `${path} cannot be created (${code})`, { cause });
   }
-}
-
-async function render(
-  { client, directory }: DomainBackupOptions,
-  domain: DomainRef,
-  { name, token, targets }: DomainBackupRequest,
-): Promise<string> {
-  const disks = parseDisks((await client.call("domainGetXmlDesc", { domain, flags: 0 })).xml);
-  const absent = targets.find((target) => !disks.some((disk) => disk.target === target && !disk.isReadOnly));
-  if (absent !== undefined || targets.length === 0) {
-    throw new InfraError(libvirtReasons.DOMAIN_STATE, `the VM ${name} has no writable disk ${absent ?? ""}`);
-  }
-  const socket = backupSocket(directory, token);
-  const diskNodes = disks.map(async (disk) => {
-    const { target } = disk;
-    if (!targets.includes(target)) {
-      return xml("disk", { name: target, backup: "no" });
-    }
-    const place = (await directoryBeside(client, disk)) ?? backupDirectory(directory, token);
-    const scratch = xml("scratch", { file: scratchPath(place, token, target) });
-    return xml("disk", { name: target, backup: "yes", type: "file", exportname: target }, scratch);
-  });
-  const server = xml("server", { transport: "unix", socket });
-  return renderXml(
-    xml("domainbackup", { mode: "pull" }, server, xml("disks", {}, ...(await Promise.all(diskNodes)))),
-  );
-}
-
-/**
- * Returns the directory of the disk's own file, so that overwritten data has space where the guest's disk has space. If
- * space runs out, QEMU 7.2 fails the guest's write, not the backup. Undefined if the disk is not a file.
- */
-async function directoryBeside(
-  client: LibvirtClient,
-  { source }: Pick<DiskUse, "source">,
-): Promise<string | undefined> {
-  if (source.kind === "other") {
-    return undefined;
-  }
-  const path =
-    source.kind === "path"
-      ? source.path
-      : (await volumeFacts(client, await volumeOf(client, source.pool, source.volume))).path;
-  return path.startsWith("/dev/") ? undefined : dirname(path);
 }

@@ -21,6 +21,7 @@ export interface GpuReader {
 /** VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV. */
 const pciDevices = 2;
 
+/** Starts with nothing known: the first `load` lists all devices. */
 export function createGpuReader(client: LibvirtClient): GpuReader {
   /** GPUs by libvirt's name of the device. */
   const gpus = new Map<string, DomainGpu>();

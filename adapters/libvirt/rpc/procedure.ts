@@ -26,6 +26,7 @@ export interface Procedure<Args, Result> {
   readonly isSlow: boolean;
 }
 
+/** Describes a procedure that libvirt answers from memory. @param number `REMOTE_PROC_*` in remote_protocol.x */
 export function procedure<Args, Result>(
   number: number,
   args: Codec<Args>,

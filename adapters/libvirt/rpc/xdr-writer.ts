@@ -15,6 +15,7 @@ export interface XdrWriter {
 
 const initialBytes = 256;
 
+/** Returns a writer without content. Its numbers are big-endian (RFC 4506). */
 export function createXdrWriter(): XdrWriter {
   let buffer = Buffer.alloc(initialBytes);
   let offset = 0;

@@ -39,6 +39,7 @@ export interface SandboxHost {
   undefine(name: string, uuid: string): void;
 }
 
+/** Creates the host with its pools, networks, GPUs and VMs; VMs are off unless they have a state. */
 export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   const { networks, gpus } = options;
   const storage = createSandboxStorage(options.pools);

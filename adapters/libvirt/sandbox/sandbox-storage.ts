@@ -44,6 +44,7 @@ export interface SandboxStorage {
 /** Space that a sparse file uses in its pool. */
 const emptyFileBytes = 200n * 1024n;
 
+/** Creates the pools with their volumes. Pools are neither added nor removed later. */
 export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorage {
   const pools = new Map(all.map((pool) => [pool.name, pool]));
   const volumes = new Map(all.map(({ name }) => [name, new Map<string, StoredVolume>()]));

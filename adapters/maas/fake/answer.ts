@@ -16,6 +16,7 @@ export function invalidAnswer(errors: Readonly<Record<string, readonly string[]>
   return { status: 400, json: errors, headers: { vary: "Cookie" } };
 }
 
+/** Returns the reply of a handler that succeeds with a value. */
 export function jsonAnswer(json: unknown): FakeAnswer {
   return { status: 200, json, headers: known };
 }

@@ -1,9 +1,10 @@
 import { type FakeAnswer, invalidAnswer, jsonAnswer } from "./answer.ts";
 import type { SignedRequest } from "./check-signature.ts";
 import { unknownPlaces, unknownTags } from "./constraints.ts";
-import { type FakeMachine, statusCode } from "./machine.ts";
+import type { FakeMachine } from "./machine.ts";
 import type { FakeRegion } from "./region.ts";
 import { macAddress, renderMachineOf } from "./render-machine.ts";
+import { statusCode } from "./status-name.ts";
 import { mayView } from "./visibility.ts";
 
 const keys = [

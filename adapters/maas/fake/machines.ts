@@ -8,10 +8,11 @@ import {
   machineMissing,
   textAnswer,
 } from "./answer.ts";
+import type { MachineChange } from "./changed-machine.ts";
 import type { FakeUser, SignedRequest } from "./check-signature.ts";
 import { parseConstraints } from "./constraints.ts";
 import { invalidAgentName } from "./list-machines.ts";
-import type { FakeMachine, MachineChange } from "./machine.ts";
+import type { FakeMachine } from "./machine.ts";
 import type { FakeRegion } from "./region.ts";
 import { renderMachineOf as render } from "./render-machine.ts";
 import { mayView } from "./visibility.ts";

@@ -1,13 +1,7 @@
 import { type FakeRange, type FakeSubnet, nextNumber, rangeOf } from "./addresses.ts";
+import { changedMachine, type MachineChange, type StateViolation } from "./changed-machine.ts";
 import type { FakeUser } from "./check-signature.ts";
-import {
-  changedMachine,
-  type FakeMachine,
-  type FakeMachineOptions,
-  type MachineChange,
-  newFakeMachine,
-  type StateViolation,
-} from "./machine.ts";
+import { type FakeMachine, type FakeMachineOptions, newFakeMachine } from "./machine.ts";
 
 export interface FakeImage {
   /** E.g. `ubuntu/noble`, or the name given at upload. */
@@ -81,6 +75,7 @@ export interface FakeRegion {
 export const defaultAddressPrefix = "10.20.0";
 const defaultRanges: readonly FakeRange[] = [{ type: "dynamic", first: 240, last: 254 }];
 
+/** Creates the region with its machines. Changes that take time end `deployMs`, `releaseMs` or `eraseMs` after they began. */
 export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   const { nowMs, deployMs, releaseMs, eraseMs, addressPrefix = defaultAddressPrefix } = options;
   const { isManaged = true, ranges = defaultRanges } = options;

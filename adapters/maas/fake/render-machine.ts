@@ -1,6 +1,7 @@
-import { type FakeMachine, statusCode, statusName } from "./machine.ts";
+import type { FakeMachine } from "./machine.ts";
 import type { FakeRegion } from "./region.ts";
 import { base, renderedDomain, renderedVlan, renderPool, renderSubnet, renderZone } from "./render.ts";
+import { statusCode, statusName } from "./status-name.ts";
 
 const untested = Object.fromEntries(
   ["cpu", "memory", "network", "storage", "interface", "other"].flatMap((kind) => [
@@ -160,6 +161,7 @@ function renderDisk(systemId: string) {
   };
 }
 
+/** Returns a locally administered address (second-lowest bit of the first byte) that is the same for each run. */
 export function macAddress(systemId: string): string {
   const bytes = Buffer.from(systemId).subarray(-5);
   return [0x02, ...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(":");

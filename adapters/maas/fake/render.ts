@@ -6,15 +6,18 @@ import { defaultAddressPrefix, type FakeEvent, type FakeImage } from "./region.t
 /** Prefix of all `resource_uri`. */
 export const base = "/MAAS/api/2.0";
 
+/** Returns an availability zone. */
 export function renderZone(name: string) {
   return { name, description: "", id: 1, resource_uri: `${base}/zones/${name}/` };
 }
 
+/** Returns a resource pool. MAAS itself creates the one with ID 0. */
 export function renderPool(name: string, id: number) {
   const description = id === 0 ? "Default pool" : "";
   return { name, description, id, resource_uri: `${base}/resourcepool/${id}/` };
 }
 
+/** Returns a tag that is set by hand: it has no definition by which MAAS would set it. */
 export function renderTag(name: string) {
   return { name, definition: "", comment: "", kernel_opts: "", resource_uri: `${base}/tags/${name}/` };
 }
@@ -50,6 +53,11 @@ export function subnetOf(addressPrefix = defaultAddressPrefix): string {
   return `${addressPrefix}.0/24`;
 }
 
+/**
+ * Returns the subnet.
+ * @param addressPrefix the first three bytes, e.g. `10.20.0`
+ * @param isManaged whether MAAS assigns its addresses
+ */
 export function renderSubnet(addressPrefix = defaultAddressPrefix, isManaged = true) {
   return {
     name: subnetOf(addressPrefix),
@@ -114,6 +122,7 @@ export function renderAddress(ip: string, username: string, createdAtMs: number)
   };
 }
 
+/** Returns an account, as `users/?op=whoami` does. */
 export function renderUser(username: string, isAdmin: boolean) {
   return {
     is_superuser: isAdmin,
@@ -124,6 +133,7 @@ export function renderUser(username: string, isAdmin: boolean) {
   };
 }
 
+/** Returns a boot resource. Only an uploaded one has a title. */
 export function renderImage({ name, type, architecture = "amd64/generic" }: FakeImage, id: number) {
   return {
     id,
@@ -145,6 +155,7 @@ export function renderEventTime(atMs: number): string {
   return `${day} ${date} ${month}. ${year} ${time}`;
 }
 
+/** Returns an event of a machine. Its time has MAAS's own format, in whole seconds. */
 export function renderEvent({ id, systemId, hostname, type, description, atMs }: FakeEvent) {
   const created = renderEventTime(atMs);
   return { username: "unknown", node: systemId, hostname, id, level: "INFO", created, type, description };

@@ -38,6 +38,7 @@ export interface MaasFakeOptions extends Omit<FakeRegionOptions, "nowMs"> {
 const prefix = "/MAAS/api/2.0/";
 const keptRequests = 1_000;
 
+/** Starts the server on a free port of 127.0.0.1. Close it to end open connections. */
 export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake> {
   let clockOffsetMs = 0;
   let isOut = false;

@@ -30,6 +30,7 @@ export interface PastReader {
   readAfter(after: EventPlace, sinceNs: bigint, signal: AbortSignal): Promise<PastAfter>;
 }
 
+/** Reads with a copy of the interpreter, so that the past does not change what the running stream knows. */
 export function createPastReader(client: PodmanClient, interpreter: EventInterpreter): PastReader {
   async function read(sinceNs: bigint, signal?: AbortSignal): Promise<readonly PastRecord[]> {
     const reader = interpreter.copy();

@@ -22,6 +22,7 @@ export interface SandboxEmitter {
   emitImage(kind: "imageAdded" | "imageRemoved", image: RuntimeImage): void;
 }
 
+/** @param emit receives each event @param clock times of the same millisecond are 1 ns apart */
 export function createSandboxEmitter(emit: (event: RuntimeEvent) => void, clock: Clock): SandboxEmitter {
   let lastNs = 0n;
 

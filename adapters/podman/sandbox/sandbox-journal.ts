@@ -22,6 +22,7 @@ export interface SandboxJournalOptions {
   readonly onEvent: () => void;
 }
 
+/** @param options `queueLimit`: events kept for a slow reader; `historyLimit`: records kept for later readers */
 export function createSandboxJournal({
   queueLimit,
   historyLimit,

@@ -57,6 +57,7 @@ export interface SandboxPodsOptions {
   readonly clock: Clock;
 }
 
+/** Starts without pods and images. */
 export function createSandboxPods({ emit, onQuiet, clock }: SandboxPodsOptions): SandboxPods {
   const pods = new Map<string, SandboxPod>();
   const emitter = createSandboxEmitter(emit, clock);

@@ -105,6 +105,7 @@ export function imageOf(id: string, name: string, createdAtNs: bigint): RuntimeI
   };
 }
 
+/** Sorts by ID, so that states with the same content are equal. */
 export function inOrder<T extends { readonly id: string }>(values: readonly T[]): readonly T[] {
   return values.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

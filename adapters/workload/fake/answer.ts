@@ -13,6 +13,7 @@ export interface FakeRequest {
   readonly body: string;
 }
 
+/** Returns an object of the API, or a Status. */
 export function jsonAnswer(json: unknown, status = 200): FakeAnswer {
   return { status, json };
 }
@@ -31,11 +32,17 @@ export function statusAnswer(
   );
 }
 
+/**
+ * Returns the API server's reply for a missing object.
+ * @param kind the plural, e.g. `nodes`
+ * @param group empty for the core group
+ */
 export function notFound(kind: string, name: string, group = ""): FakeAnswer {
   const resource = group === "" ? kind : `${kind}.${group}`;
   return statusAnswer(404, "NotFound", `${resource} "${name}" not found`, { name, kind });
 }
 
+/** Returns the API server's reply to a request that it cannot read. */
 export function badRequest(message: string): FakeAnswer {
   return statusAnswer(400, "BadRequest", message);
 }

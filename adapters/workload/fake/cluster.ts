@@ -137,6 +137,7 @@ function bindingsOf(version: string): readonly string[] {
   ];
 }
 
+/** Reports whether the machine's kubelet runs: the machine has joined and still exists. */
 export function isAlive(boot: Boot | undefined): boolean {
   return boot !== undefined && !boot.isGone && boot.state === "joined";
 }

@@ -7,10 +7,12 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
+/** Returns a list. @param kind of its items, e.g. `Node` */
 export function listOf(kind: string, items: readonly object[]): object {
   return { kind: `${kind}List`, apiVersion: "v1", metadata: { resourceVersion: "1" }, items };
 }
 
+/** Returns a Node, whose condition Ready is Unknown once its kubelet has stopped. */
 export function renderNode({ name, uid, createdAtMs, labels, isUnschedulable, boot, notReady }: FakeNode) {
   const cordon = isUnschedulable
     ? { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] }
@@ -42,6 +44,7 @@ function readiness(isKubeletAlive: boolean, notReady: FakeNode["notReady"]) {
     : { status: "False", ...notReady };
 }
 
+/** Returns a Pod. A static pod is owned by its Node and has the annotation of a mirror pod. */
 export function renderPod(pod: FakePod) {
   const { name, namespace, uid, node, ownerKind, phase, deletedAtMs } = pod;
   const mirror = ownerKind === "Node" ? { annotations: { "kubernetes.io/config.mirror": uid } } : {};
@@ -54,6 +57,7 @@ export function renderPod(pod: FakePod) {
   };
 }
 
+/** Returns a Secret; its values are encoded in base64. */
 export function renderSecret({ namespace, name, uid, type, data }: FakeSecret) {
   const inBase64 = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
   return {
@@ -65,6 +69,7 @@ export function renderSecret({ namespace, name, uid, type, data }: FakeSecret) {
   };
 }
 
+/** Returns the ConfigMap `kubeadm-config`, in which kubeadm keeps the cluster's configuration. */
 export function renderConfig({ config }: FakeCluster) {
   const resourceVersion = String(config.resourceVersion);
   return {
@@ -75,6 +80,7 @@ export function renderConfig({ config }: FakeCluster) {
   };
 }
 
+/** Returns the DaemonSet `kube-proxy`, whose image an upgrade has to change. */
 export function renderProxy({ image, updateStrategy }: NonNullable<FakeCluster["proxy"]>) {
   return {
     kind: "DaemonSet",

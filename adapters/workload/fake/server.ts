@@ -53,6 +53,7 @@ const pollMs = 50;
 const keptRequests = 5_000;
 const nobodyThere = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
+/** Starts the fake, which serves a cluster as soon as a machine's user data creates one. */
 export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<WorkloadFake> {
   const { machines, listen, joinMs, patienceMs = 20 * 60_000, onRefusal } = options;
   const { clock = systemClock } = options;

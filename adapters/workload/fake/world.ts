@@ -46,6 +46,7 @@ export interface WorldOptions {
 const apiPort = 6443;
 export const etcdPort = 2379;
 
+/** Starts without clusters. @param options `joinMs`: from a machine's deployment until it is a node */
 export function createFakeWorld(options: WorldOptions): FakeWorld {
   const { machines, joinMs, patienceMs, clock, onRefusal } = options;
   const boots = new Map<string, Boot | undefined>();

@@ -13,6 +13,7 @@ export interface PoolDraft {
 
 let lastKey = 0;
 
+/** Returns a pool of one `standard` machine, to be edited. */
 export function createPoolDraft(name: string): PoolDraft {
   lastKey += 1;
   return {

@@ -23,10 +23,12 @@ const statuses: Readonly<Record<number, StatusKind>> = {
   [OperationState.NEEDS_ATTENTION]: "failed",
 };
 
+/** Returns the word for a state, or its number for a state of a newer gateway. */
 export function operationStateText(state: OperationState): string {
   return texts[state] ?? `state ${state}`;
 }
 
+/** Returns the colour and symbol of a state. */
 export function operationStatus(state: OperationState): StatusKind {
   return statuses[state] ?? "unknown";
 }

@@ -4,7 +4,7 @@ export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * The word after which the completion scripts ask for names: `hostplane __complete NOUN WORD...`, with the words typed so far, of
- * which the flags that select a gateway count.
+ * The hidden command by which completion scripts ask for names: `hostplane __complete NOUN WORD...`. The words are those typed so
+ * far; only the flags that select a gateway are read.
  */
 export const completeCommand = "__complete";

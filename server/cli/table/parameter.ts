@@ -103,7 +103,7 @@ export function word(placeholder: string): ValueType<string> {
   return { placeholder, parse: (value) => value };
 }
 
-export const text = word("value");
+const text = word("value");
 
 /** A text that must not be empty, as the value of an unset shell variable would be. */
 export function nonEmpty(placeholder: string, what: string): ValueType<string> {

@@ -43,7 +43,7 @@ export function figuresText({ figures }: Pick<Resource, "figures">): string {
 }
 
 /** Formats the value of a figure in its unit. */
-export function figureText(value: number, unit: string): string {
+function figureText(value: number, unit: string): string {
   if (unit === "bytes") {
     return sizeText(BigInt(Math.round(value)));
   }

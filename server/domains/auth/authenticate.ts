@@ -22,6 +22,10 @@ export interface AuthenticateOptions {
  */
 export type AuthenticateRequest = (request: RequestOrigin) => Caller | Promise<Caller>;
 
+/**
+ * @param options with a shared store, `state` is refreshed for an unknown token or certificate: another gateway may have just
+ * created it
+ */
 export function createAuthenticate({
   state,
   callers,

@@ -23,6 +23,7 @@ export interface Callers {
   ofCertificate(certificate: ClientCertificate): Caller;
 }
 
+/** @param providerSessions asked for a session of an identity provider, which may have to be confirmed there */
 export function createCallers(
   state: AuthState,
   sessionTokens: SessionTokens,

@@ -2,10 +2,8 @@ import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import {
   ApiTokenSchema,
   ExplainAccessResponseSchema,
-  type Grant,
-  Role,
+  type Role,
   RoleSchema,
-  type User,
   UserSchema,
   UserService,
 } from "../../../gen/hostplane/v1/user_pb.ts";
@@ -28,7 +26,8 @@ import { readPassword } from "../../cli/table/read-password.ts";
 import { anyName, type Reference } from "../../cli/table/reference.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import { UsageError } from "../../cli/table/usage-error.ts";
-import { grantText, grantValue } from "./cli/grant-words.ts";
+import { accessText, grantsText, servicesText } from "./cli/access-text.ts";
+import { grantValue } from "./cli/grant-words.ts";
 
 const users: Reference = {
   noun: "user",
@@ -264,19 +263,4 @@ function roleOrGrants<G>(given: Role | undefined, grants: readonly G[]) {
     throw new UsageError("expected a role (--role) or grants (--grant)");
   }
   return { ...(given === undefined ? {} : { role: given }), grants: [...grants] };
-}
-
-/** Returns the role, or the grants in its place. */
-function accessText(account: Pick<User, "role" | "grants"> | undefined): string {
-  const { role: given = Role.UNSPECIFIED, grants = [] } = account ?? {};
-  return grants.length === 0 ? enumText(RoleSchema, given) : grantsText(grants);
-}
-
-function grantsText(grants: readonly Grant[]): string {
-  return grants.map(grantText).join("; ");
-}
-
-/** Returns `all`, or the names. */
-function servicesText(services: readonly string[]): string {
-  return services.length === 0 ? "all" : services.join(",");
 }

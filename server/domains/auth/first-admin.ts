@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Store } from "../../store/store.ts";
 import { assertPassword, hashPassword } from "./password.ts";
 
-/** Options of `ensureFirstAdmin`. */
+/** Options of `prepareFirstAdmin`. */
 export interface FirstAdminOptions {
   readonly store: Pick<Store, "run">;
   /** Value of HOSTPLANE_ADMIN_PASSWORD; a password is generated when it is absent or empty. */
@@ -29,11 +29,6 @@ export const firstAdminName = "admin";
 export interface PreparedAdmin {
   /** Stores the user; undefined when another gateway was first. */
   make(): Promise<FirstAdmin | undefined>;
-}
-
-/** Runs `prepareFirstAdmin` and then `make`. */
-export async function ensureFirstAdmin(options: FirstAdminOptions): Promise<FirstAdmin | undefined> {
-  return (await prepareFirstAdmin(options))?.make();
 }
 
 /**

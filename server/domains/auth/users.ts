@@ -84,6 +84,7 @@ export interface Users {
   ): Promise<void>;
 }
 
+/** @param options `known`: the services and methods that users may be limited to */
 export function createUsers({ store, known, refresh, guardPassword }: UsersOptions): Users {
   /** Refreshes the authentication state after a change, because the next call must see it. */
   async function settled(

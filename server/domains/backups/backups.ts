@@ -22,6 +22,7 @@ export interface Backups {
   find(id: string): Promise<{ readonly row: BackupRow; readonly source: BackupSource }>;
 }
 
+/** @param sources found by the resource names of their volumes: the first whose `resourceStart` fits */
 export function createBackups(store: Pick<Store, "run">, sources: readonly BackupSource[]): Backups {
   async function get(id: string): Promise<BackupRow> {
     const row = await store.run("backups.get", { id });

@@ -47,6 +47,7 @@ export interface Clusters {
   }>;
 }
 
+/** Puts together the parts of the domain that work on the store. None of them changes a machine. */
 export function createClusters(options: ClustersOptions): Clusters {
   const { store, maas, workload, images, seal, settings } = options;
   return {

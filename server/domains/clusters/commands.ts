@@ -1,14 +1,9 @@
-import {
-  Cluster,
-  type GetClusterNodesStatusReply,
-  GetUpgradeClusterInformationReplySchema,
-} from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { Cluster, GetUpgradeClusterInformationReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import {
   type ClusterMachine,
   ClusterMachineSchema,
   ClusterMachineStateSchema,
   ClusterService,
-  type ClusterState,
   ClusterStateSchema,
   GetKubeconfigResponseSchema,
   RotateKubeconfigResponseSchema,
@@ -34,7 +29,8 @@ import { requestFromValues } from "../../cli/table/request-from-values.ts";
 import { firstOf, type Session } from "../../cli/table/session.ts";
 import { timeText } from "../../cli/table/time-text.ts";
 import type { View } from "../../cli/table/view.ts";
-import { clusterSummary, nodesText, poolsOf, statusText } from "./cli/cluster-text.ts";
+import { clusterSummary, nodesText, poolName, poolsOf, statusText } from "./cli/cluster-text.ts";
+import { clusterView } from "./cli/cluster-view.ts";
 import { followCluster } from "./cli/follow-cluster.ts";
 import { parseMachinesSpec, parsePoolSize, parsePoolSpec } from "./cli/parse-pool-spec.ts";
 
@@ -267,40 +263,6 @@ export const clusterNoun: Noun = {
   ],
 };
 
-function clusterView(state: ClusterState, { machines }: GetClusterNodesStatusReply): View {
-  return {
-    facts: [
-      ["name", state.name],
-      ["status", statusText(state)],
-      ["message", state.statusMessage],
-      ["version", versionText(state)],
-      ["endpoint", state.endpoint],
-      ["created", timeText(state.createdAt)],
-    ],
-    tables: [
-      {
-        head: ["POOL", "TYPE", "DESIRED", "MACHINES", "NODES"],
-        rows: poolsOf(state).map((pool) => [
-          poolName(pool.name),
-          pool.instanceType,
-          ...[pool.wanted, pool.machines, pool.ready].map(String),
-        ]),
-      },
-      {
-        head: ["NODE", "STATUS", "VERSION", "SYSTEM ID", "MAAS", "ADDRESS"],
-        rows: machines.map((machine) => [
-          machine.maasHostname,
-          machine.k8sNodeStatus,
-          machine.k8sVersion,
-          machine.maasSystemId,
-          machine.maasNodeStatus,
-          machine.maasIPAddr,
-        ]),
-      },
-    ],
-  };
-}
-
 interface Kubeconfig {
   readonly kubeconfig: string;
 }
@@ -323,14 +285,4 @@ function kubeconfigView({ kubeconfig }: Kubeconfig): View {
 
 function stateText({ state }: Pick<ClusterMachine, "state">): string {
   return enumText(ClusterMachineStateSchema, state);
-}
-
-function versionText({ k8sVersion, controlPlaneVersion }: ClusterState): string {
-  return k8sVersion === controlPlaneVersion
-    ? k8sVersion
-    : `${k8sVersion} (control plane ${controlPlaneVersion})`;
-}
-
-function poolName(name: string): string {
-  return name === "" ? "control plane" : name;
 }

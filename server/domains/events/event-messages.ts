@@ -40,6 +40,7 @@ export interface EventMessageOptions {
   readonly onFactsLeftOut?: (record: EventRecord, cause: unknown) => void;
 }
 
+/** Builds the messages for all subscribers of a gateway: the size of an event is checked once. */
 export function createEventMessages(options: EventMessageOptions): EventMessages {
   const { cursorOf, details, isSandbox, maxMessageBytes, onFactsLeftOut } = options;
   /** Events whose size was checked: an event is sent to many subscribers, but encoded here only for the first. */

@@ -16,6 +16,7 @@ export interface Hypervisors {
   list(signal: AbortSignal): Promise<ListedHypervisors>;
 }
 
+/** @param options of the inventory of libvirt's VMs, and of the operations that are running */
 export function createHypervisors(options: HypervisorListOptions & OpenChangesOptions): Hypervisors {
   const read = createHypervisorList(options);
   const openChanges = createOpenChanges(options);

@@ -41,6 +41,7 @@ export interface Inventory {
 
 const bytesPerMib = 1n << 20n;
 
+/** @param settings a VM is a hypervisor if hostplane created it, or if `match` fits its name */
 export function createInventory(settings: HypervisorSettings): Inventory {
   const { templates, match, sharedStorage } = settings;
   const templateById = new Map(templates.map((template) => [template.id, template]));

@@ -5,6 +5,7 @@ import { healthMessages } from "../../domain/health-messages.ts";
 import type { HostInventory } from "./hosts/host-inventory.ts";
 import type { InventoryRow } from "./read-inventory.ts";
 
+/** Converts a row of any domain to its message, without a time if the domain does not know when it was read. */
 export function resourceMessage({
   resource: { name, type, title, state, health, figures, labels, properties = {}, reason = "" },
   domain,
@@ -27,6 +28,7 @@ export function resourceMessage({
   };
 }
 
+/** Converts what is known of a host's inventory. Reason and message are empty while it is read without an error. */
 export function hostInventoryMessage({
   host,
   isConnected,

@@ -27,6 +27,11 @@ export interface OperationAccess {
   assertCommandsVisible(call: Call, operation: Operation): void;
 }
 
+/**
+ * @param services all services of the contract
+ * @param ruleOf returns the rule of a method
+ * @param visibilityOf returns what a caller may see
+ */
 export function createOperationAccess(
   services: readonly DescService[],
   ruleOf: (method: DescMethod) => MethodRule,

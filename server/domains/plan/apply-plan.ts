@@ -40,6 +40,7 @@ export interface AppliedResult {
  */
 export type ApplyPlan = (id: string, call: Call) => Promise<AppliedResult>;
 
+/** @param options `routeOf`: finds the route of a method by its path; the plan's call takes it as a call from outside does */
 export function createApplyPlan({ savedPlans, routeOf, log }: ApplyPlanOptions): ApplyPlan {
   return async (id, call) => {
     const opened = await savedPlans.begin(id, call);

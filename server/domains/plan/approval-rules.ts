@@ -39,6 +39,7 @@ export interface ApprovalRules {
 
 const none: ApprovalRequirement = { approvals: 0, withinMs: undefined };
 
+/** @param rules of the configuration, in its order; without rules no change needs an approval */
 export function createApprovalRules(rules: readonly ApprovalRule[]): ApprovalRules {
   function decide(
     method: DescMethod,

@@ -28,6 +28,7 @@ export interface PlanApprovalsOptions {
 
 const reasonMaxLength = 500;
 
+/** @param options `log`: each use of BreakGlass is a warning */
 export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovalsOptions): PlanApprovals {
   /** @throws InfraError as `approve` */
   function assertApprovable(plan: SavedPlan): void {

@@ -69,6 +69,7 @@ export function methodsByPath(services: readonly DescService[]): ReadonlyMap<str
   return new Map(methods.map((method) => [methodPathOf(method), method]));
 }
 
+/** @param options `plannerOf`: returns how a method is planned; undefined for one without a plan */
 export function createPlanCall(options: PlanCallOptions): PlanCall {
   const { methods, plannerOf } = options;
   const planCall: PlanCall = {

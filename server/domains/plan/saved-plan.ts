@@ -104,6 +104,7 @@ export function planUsed({
   return new InfraError(planReasons.PLAN_USED, words, { resource: planResource(id) });
 }
 
+/** Converts a row of the store, which does not include the encrypted request. */
 export function savedPlanFromRecord(record: PlanRecord): SavedPlan {
   const { id, owner, actor, method, digest } = record;
   return {

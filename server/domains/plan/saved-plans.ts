@@ -91,6 +91,7 @@ const limits: PlanLimits = { openOfOwner: 50, ofOwner: 1000, inAll: 10_000 };
 const requestMaxBytes = 256 * 1024;
 const purgeBatch = 100;
 
+/** @param options requests are encrypted with `seal`; two plans are equal if their digests with `digestKey` are */
 export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
   const { store, seal, digestKey, methods, rules, mayCall, visibilityOf } = options;
 

@@ -18,6 +18,7 @@ export interface PromptReads {
   isLate(): boolean;
 }
 
+/** @param patienceMs how long a read waits for the newest state before it returns an older one */
 export function createPromptReads(runtime: PodRuntime, patienceMs = 1_000): PromptReads {
   let last: State | undefined;
   let changedAtMs = Number.NEGATIVE_INFINITY;

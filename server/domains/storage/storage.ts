@@ -51,6 +51,7 @@ export interface Storage {
   beginHistory(): { close(): Promise<void> };
 }
 
+/** Creates the access without reading anything. @param options at least one of the two systems is configured */
 export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
   const history = createStabilityHistory();
   // Recording the history does not make the cluster be read more often.

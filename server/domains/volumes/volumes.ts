@@ -34,6 +34,7 @@ export interface Volumes {
 /** A refusal based on a state younger than this is final, so that repeatedly refused reads do not keep LVM busy. */
 const refusalMaxAgeMs = 1_000;
 
+/** @param options `deviceClasses`: as configured; their volume groups need not exist yet */
 export function createVolumes({ lvm, deviceClasses }: VolumesOptions): Volumes {
   const listeners = new Set<() => void>();
   const checkState: Volumes["check"] = async (check, signal) =>

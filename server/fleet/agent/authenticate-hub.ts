@@ -13,6 +13,7 @@ import type { Ceiling } from "./ceiling.ts";
  */
 export type AuthenticateHub = (request: { header(name: string): string | undefined }) => Caller;
 
+/** @param ceiling the most that callers of a hub may do on this host, whatever the hub says */
 export function createAuthenticateHub(ceiling: Ceiling): AuthenticateHub {
   return (request) => {
     const named = parseHubCaller(request.header(hubCallerHeader) ?? "");

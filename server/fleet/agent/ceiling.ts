@@ -26,6 +26,7 @@ export interface Ceiling extends CallerCeiling {
   limitGrants(grants: readonly Grant[]): readonly Grant[];
 }
 
+/** @param config the part of `fleet.ceiling` in the host's own configuration; absent `services` means all */
 export function createCeiling({ role, services, reservedMethods, protect }: CeilingConfig): Ceiling {
   const highest = callerRoles.indexOf(role);
   const reserved = new Set(reservedMethods);

@@ -40,6 +40,7 @@ const pauses = { firstMs: 250, longestMs: 2000 };
 /** Pause before another address of a connected hub is tried again. It ends as soon as a connection is lost. */
 const otherAddressPauseMs = 30_000;
 
+/** Begins to connect to all hubs at once. Without a membership it keeps trying until there is one. */
 export function openHubLinks(options: HubLinksOptions): HubLinks {
   const links = new Map<string, HubLink>();
   const closing = new Set<Promise<void>>();

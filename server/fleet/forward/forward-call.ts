@@ -121,11 +121,11 @@ async function passedInAnswer(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits for the end of an output, which has no messages. */
+/** Waits until an output without messages has ended. */
 async function readAll(output: Output): Promise<void> {
   if (Symbol.asyncIterator in output) {
     for await (const _nothing of output) {
-      // The bytes pass elsewhere.
+      // `HostAnswer.pass` passes the bytes of the answer.
     }
   }
 }

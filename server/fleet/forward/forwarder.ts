@@ -39,6 +39,7 @@ export interface Forwarder {
   find(request: HttpRequest, listener: ListenerFacts): AnswerForwarded | undefined;
 }
 
+/** @param options `routes`: every method of this hub; a method that only hosts have is forwarded by its path */
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { hosts, log } = options;
   const parts = { ...options, accessWatch: createAccessWatch(options.hub) };

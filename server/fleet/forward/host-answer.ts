@@ -38,6 +38,7 @@ export interface HostAnswer {
   endWithError(error: ConnectError): void;
 }
 
+/** @param head of the answer, which has arrived @param hostStream the rest of it */
 export function createHostAnswer(
   hostStream: HostStream,
   head: HostHead,

@@ -27,8 +27,8 @@ const passedNames: ReadonlySet<string> = new Set([
 
 const passedPrefixes = ["grpc-", "connect-"];
 
-export const connectTimeoutHeader = "connect-timeout-ms";
-export const grpcTimeoutHeader = "grpc-timeout";
+const connectTimeoutHeader = "connect-timeout-ms";
+const grpcTimeoutHeader = "grpc-timeout";
 
 /** The deadline that a client sent. */
 export interface ClientDeadline {

@@ -48,6 +48,7 @@ const unknownRule: MethodRule = {
   repeatable: false,
 };
 
+/** @param options each path of a method is also found below `/api` */
 export function createFindTarget({ routes, restRoutes }: TargetsOptions): FindTarget {
   const byPath = new Map(
     routes.flatMap((route) => [route.path, `/api${route.path}`].map((path) => [path, route])),

@@ -39,6 +39,7 @@ interface Basis {
 
 const noLabels = {};
 
+/** @param hub its hosts have the labels that grants may name; they are compared once a second while streams are open */
 export function createAccessWatch(hub: HubOfCaller): AccessWatch {
   const streams = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;

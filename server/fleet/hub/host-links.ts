@@ -37,6 +37,7 @@ interface Entry {
   readonly agentId: string | undefined;
 }
 
+/** Starts without connections; the hub's listener adds them. */
 export function createHostLinks(): OpenLinks {
   const entries = new Map<string, Entry>();
   /** Hosts that are being added, with the IDs of their agents. Pings of several at once would exceed the number that a session allows, and seem lost. */

@@ -20,7 +20,7 @@ const spreadMs = 1000;
 const timeoutMs = 5000;
 const maxFigures = 100;
 /** Largest report that is stored, as JSON. By estimate, a host with all systems and 100 volume groups has 20 kB. */
-export const reportMaxBytes = 64 * 1024;
+const reportMaxBytes = 64 * 1024;
 const answerMaxBytes = 4 * reportMaxBytes;
 
 /** Asks the connected hosts for their version, systems and headline figures, and stores what has changed. */

@@ -19,6 +19,7 @@ export interface SeenHostsOptions {
 /** How long a new report waits for others. */
 const newReportMs = 500;
 
+/** @param options `everyMs`: longest time until a host without a new report is stored; new reports are stored after 500 ms */
 export function createSeenHosts({ store, everyMs, onFailed }: SeenHostsOptions): SeenHosts {
   let noted = new Map<string, SeenHost>();
   let timer: NodeJS.Timeout | undefined;

@@ -13,7 +13,7 @@ export interface HubRecord {
 }
 
 /** How long a hub may be silent before its connections count as lost. */
-export const hubSilentMs = 15_000;
+const hubSilentMs = 15_000;
 
 /** How long the addresses of a hub that is gone are kept. */
 const hubForgottenMs = 7 * 86_400_000;

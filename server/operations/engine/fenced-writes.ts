@@ -27,6 +27,10 @@ export type Boundary = (name: string) => void | Promise<void>;
 const firstPauseMs = 20;
 const longestPauseMs = 1000;
 
+/**
+ * @param owner instance ID of the gateway that holds the lease
+ * @param commandLog the commands that ended since the last write, which stores them
+ */
 export function createFencedWrite(
   store: Pick<Store, "run">,
   owner: string,

@@ -118,6 +118,7 @@ export async function operationOf(context: TransactionContext, row: OperationRow
   return operation as Operation;
 }
 
+/** Reads an operation; undefined if there is none with this ID. */
 export function rowOf({ db }: TransactionContext, id: string): Promise<OperationRow | undefined> {
   return db.selectFrom("operations").selectAll().where("id", "=", id).executeTakeFirst();
 }

@@ -19,8 +19,9 @@ export interface RequestUsage {
   chargeTo(account: CostAccount): void;
   /** Counts a page that needs no login, by its size, as CPU time of its address. */
   sendsPage(bytes: number): void;
-  /** Part of the answer has been written, or has left. */
+  /** Called after a part of the answer was written; it may still wait in memory. */
   onWritten(): void;
+  /** Called when a part was written to the connection. */
   onSent(): void;
   /** Removes all limits. */
   release(): void;

@@ -1,4 +1,3 @@
-import { type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
 import type { ErrorCode } from "../../../adapters/host/define-reasons.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
@@ -7,10 +6,10 @@ import { storeReasons } from "../../store/reasons.ts";
 import type { Call, Interceptor, Output } from "../call/call.ts";
 import type { InterceptorFor } from "../call/method-interceptors.ts";
 import { type MethodRule, methodPathOf } from "../call/method-rule.ts";
-import { hasSecretFields, withoutSecrets } from "../call/secret-fields.ts";
 import { infraErrorFrom } from "../errors/connect-error.ts";
 import { rpcReasons } from "../reasons.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
+import { requestText } from "./request-text.ts";
 
 /** Facts of a call that are known when it begins. */
 export interface AuditedCall {
@@ -53,7 +52,7 @@ export interface AuditPort {
   /** Writes a call, with its outcome if it is over. Resolves with a number for `end` once the row would survive a power cut. */
   add(call: AuditedCall, outcome: AuditedOutcome | undefined): Promise<number>;
   end(sequence: number, outcome: AuditedOutcome): Promise<void>;
-  /** Adds refused calls to the rows of their keys for this minute; those in `otherKeys` have nothing in common. */
+  /** Adds refused calls to the rows of their keys for this minute. The row of `otherKeys` sums calls with different keys. */
   addRefusals(sums: readonly RefusalSum<AuditedRefusal>[]): Promise<void>;
   /** Called when a write fails that no call can be refused for. */
   onFailed(what: string, error: unknown): void;
@@ -243,30 +242,4 @@ function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutco
     planId: call.appliedPlan?.id,
     approvedBy: call.appliedPlan?.approvedBy,
   };
-}
-
-const requestMaxBytes = 4096;
-const cutMark = "…";
-
-/** Returns the request as JSON without its secrets, cut to 4 KiB of UTF-8 with a final `…` if it is longer. */
-export function requestText(type: DescMessage, message: Message): string | undefined {
-  const text = jsonText(type, hasSecretFields(type) ? withoutSecrets(type, message) : message);
-  if (text === undefined || Buffer.byteLength(text) <= requestMaxBytes) {
-    return text;
-  }
-  const bytes = Buffer.from(text).subarray(0, requestMaxBytes - Buffer.byteLength(cutMark));
-  // A decoder in stream mode drops a character that is cut in two.
-  return new TextDecoder().decode(bytes, { stream: true }) + cutMark;
-}
-
-/**
- * Returns undefined for a message without a JSON form, such as a timestamp in the year 10,000. Whether such a call is refused is
- * decided elsewhere.
- */
-function jsonText(type: DescMessage, message: Message): string | undefined {
-  try {
-    return toJsonString(type, message);
-  } catch {
-    return undefined;
-  }
 }

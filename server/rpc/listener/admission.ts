@@ -31,6 +31,7 @@ export interface Admission {
   noteFailedHandshake(socket: TLSSocket): void;
 }
 
+/** @param rules the addresses and client certificates that the configuration admits */
 export function createAdmission(rules: AdmissionRules): Admission {
   const { isAddressAllowed, clientCertificate, onConnectionRefused } = rules;
 

@@ -29,6 +29,7 @@ export interface Listener {
 /** How often the time limits of HTTP/1.1 connections are checked. */
 const timeoutCheckMs = 1000;
 
+/** Creates the servers for HTTP/1.1 and HTTP/2, which accept nothing before `listen`. */
 export function createListener(options: ListenerOptions): Listener {
   const sockets = createOpenSockets();
   const admission = createAdmission(options);

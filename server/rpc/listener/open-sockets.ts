@@ -24,6 +24,7 @@ export interface OpenSockets {
   destroy(): void;
 }
 
+/** Starts without connections. */
 export function createOpenSockets(): OpenSockets {
   const sockets = new Map<Socket, OpenSocket>();
   let isDraining = false;

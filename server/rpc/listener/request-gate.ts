@@ -14,6 +14,7 @@ export interface RequestGate extends Requests {
   open(): void;
 }
 
+/** @param app answers the requests once the gate is open */
 export function createRequestGate(app: Requests): RequestGate {
   const held: (() => void)[] = [];
   let isOpen = false;

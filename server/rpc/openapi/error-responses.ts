@@ -60,6 +60,7 @@ export interface ErrorResponses {
   readonly components: JsonObject;
 }
 
+/** @param errors those that the responses list, in the same order */
 export function createErrorResponses(errors: ErrorTable): ErrorResponses {
   const components: Record<string, JsonObject> = { ...(bareResponses as Record<string, JsonObject>) };
   /** Names by the errors of a response. */

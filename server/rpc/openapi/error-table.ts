@@ -40,6 +40,7 @@ export interface ErrorTable {
   ownOf(documented: DocumentedMethod): readonly ErrorRow[];
 }
 
+/** @param commentOf returns the comments of the contract: a reason in the comments of a method is one of its errors */
 export function createErrorTable(reasons: DocumentedReasons, commentOf: CommentOf): ErrorTable {
   const rows = reasons.all.map(rowOf);
   const everyCall = idsOf(reasons.ofEveryCall);

@@ -118,6 +118,7 @@ export function nameIn({ name, jsonName }: DescField, { names }: Pick<Form, "nam
   return names === "contract" ? name : jsonName;
 }
 
+/** Returns a reference to a schema below `#/components/schemas`. */
 export function refToSchema(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }

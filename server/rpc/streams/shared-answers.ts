@@ -23,6 +23,7 @@ export function sharedMessageOf(message: object): SharedMessage | undefined {
   return sharedMessages.get(message);
 }
 
+/** Starts without messages; each is dropped with its source. */
 export function createSharedAnswers<Desc extends DescMessage>(schema: Desc): SharedAnswers<Desc> {
   const bySource = new WeakMap<object, Map<string, MessageShape<Desc>>>();
   return {

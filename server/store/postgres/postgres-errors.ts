@@ -79,6 +79,7 @@ export function createPostgresErrors(url: string): PostgresErrors {
   };
 }
 
+/** Returns the error for callers while the database cannot be used. It repeats nothing of the cause, which may name hosts. */
 export function storeUnavailable(cause: unknown): InfraError {
   const message = "the gateway's database is currently unavailable; see the gateway's log";
   return new InfraError(storeReasons.STORE_UNAVAILABLE, message, { cause, retryAfterMs: 1000 });

@@ -10,7 +10,7 @@ export interface ListenerOptions {
   readonly config: ClientConfig;
   readonly errors: PostgresErrors;
   readonly log: StoreLog;
-  /** Called with each new connection. An error at the first one is that of the start. */
+  /** Called with each new connection. If it fails for the first one, the start fails with that error. */
   onConnected(client: Client, isFirst: boolean): Promise<void>;
   onPayload(payload: string): void;
   /** Called after a reconnect: notifications may have been missed. */

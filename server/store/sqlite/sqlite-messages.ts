@@ -39,6 +39,7 @@ export interface PortableError {
   readonly cause: Error | undefined;
 }
 
+/** Takes from an error what the other thread needs to create it again. */
 export function portableError({ declared, message, retryAfterMs, effect, cause }: InfraError): PortableError {
   return {
     reason: declared,

@@ -7,7 +7,7 @@ import { searchIndex } from "./search-index.ts";
 import { servicePage } from "./service-page.ts";
 
 /** Path of the list of everything that the search finds, as JSON. */
-export const searchPath = "/docs/search.json";
+const searchPath = "/docs/search.json";
 
 /**
  * Renders the documentation of a contract: an index, a page per service, the table of reasons, and the list for the search, by

@@ -8,7 +8,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../adapters/host/reasons.ts";
 import { createAbsentBackend } from "../../../server/domain/backend.ts";
 import { createAuth } from "../../../server/domains/auth/auth.ts";
-import { ensureFirstAdmin, firstAdminName } from "../../../server/domains/auth/first-admin.ts";
+import { firstAdminName } from "../../../server/domains/auth/first-admin.ts";
 import { type AppOptions, createApp } from "../../../server/gateway/app.ts";
 import { createCallChain } from "../../../server/gateway/call-chain.ts";
 import { configSchema } from "../../../server/gateway/config/schema.ts";
@@ -20,6 +20,7 @@ import type { ServiceRegistration } from "../../../server/rpc/call/service-handl
 import { createListener } from "../../../server/rpc/listener/listener.ts";
 import { rpcReasons } from "../../../server/rpc/reasons.ts";
 import type { Store } from "../../../server/store/store.ts";
+import { ensureFirstAdmin } from "../../server/domains/auth/ensure-first-admin.ts";
 import type { Target } from "../load/target.ts";
 
 /** What the services of a gateway under test are built from. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from "node:crypto";
 import type { Test } from "tap";
-import type { FakeMachine, FakeMachineOptions, MachineChange } from "../../../adapters/maas/fake/machine.ts";
+import type { MachineChange } from "../../../adapters/maas/fake/changed-machine.ts";
+import type { FakeMachine, FakeMachineOptions } from "../../../adapters/maas/fake/machine.ts";
 import type { FakeImage } from "../../../adapters/maas/fake/region.ts";
 import { type MaasFake, startMaasFake } from "../../../adapters/maas/fake/server.ts";
 import type { BootedMachine } from "../../../adapters/workload/fake/boot.ts";

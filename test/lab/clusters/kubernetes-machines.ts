@@ -10,7 +10,8 @@ import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Test } from "tap";
-import type { FakeMachine, MachineChange } from "../../../adapters/maas/fake/machine.ts";
+import type { MachineChange } from "../../../adapters/maas/fake/changed-machine.ts";
+import type { FakeMachine } from "../../../adapters/maas/fake/machine.ts";
 import { type MaasFake, startMaasFake } from "../../../adapters/maas/fake/server.ts";
 
 /** Machines of a lab: containers with systemd, or emulated virtual machines. */

@@ -38,6 +38,7 @@ export type ExplainRequest = (
   request: Pick<ExplainAccessRequest, "actor" | "method" | "resource" | "host">,
 ) => Promise<Explanation>;
 
+/** @param options the rules by which calls are decided, so that an explanation cannot differ from the decision */
 export function createExplainRequest(options: ExplainOptions): ExplainRequest {
   const { users, apiTokens, accessOf, findHost, here } = options;
   const methods = new Map(options.methods.map((each) => [methodPathOf(each.method), each]));

@@ -30,6 +30,7 @@ type AdministrationMethod =
  */
 export type Administration = ChangesOf<typeof UserService, AdministrationMethod>;
 
+/** Adds to each change the message that answers its call. */
 export function createAdministration(options: AdministrationOptions): Administration {
   const { users, apiTokens, rotateSigningKey } = options;
   return {

@@ -38,6 +38,7 @@ export interface ProviderSessions extends Pick<SessionChecks, "use" | "close"> {
 /** The clocks of a provider and the store may differ by this. */
 const clockDifferenceMs = 60_000;
 
+/** @param options `lifetimeMs`: of a session, however often it is confirmed */
 export function createProviderSessions(options: ProviderSessionsOptions): ProviderSessions {
   const { store, seal, refreshState, lifetimeMs } = options;
   const revocations = createTokenRevocations(options);

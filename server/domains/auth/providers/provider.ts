@@ -34,10 +34,14 @@ export interface ProviderOptions {
 }
 
 /** Returns the path of the page that the provider returns a browser to. */
-export function callbackPath(provider: string): string {
+function callbackPath(provider: string): string {
   return `/oidc/${provider}/callback`;
 }
 
+/**
+ * Creates the provider without connecting to it.
+ * @param options `publicUrl`: the page to return to is `/oidc/NAME/callback` below it
+ */
 export function createProvider(options: ProviderOptions): Provider {
   const { config, clientSecret, ca, publicUrl, onAway } = options;
   let isAway = false;

@@ -59,6 +59,10 @@ const maxAwayMs = 5_000;
 const busyTries = 20;
 const busyWaitMs = 250;
 
+/**
+ * Starts to check the sessions in use every `checkMs`, until it is closed. One that missed its check is checked before its
+ * call.
+ */
 export function createSessionChecks(options: SessionChecksOptions): SessionChecks {
   const { store, providers, seal, refreshState, checkMs, revocations, onFailed } = options;
   const staleMs = checkMs * 1.5;

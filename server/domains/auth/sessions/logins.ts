@@ -61,6 +61,7 @@ export interface Logins {
   isAccepted(token: string): Promise<boolean>;
 }
 
+/** @param options `guardPassword` counts failed attempts and refuses further ones */
 export function createLogins(options: LoginsOptions): Logins {
   const { store, state, callers, sessionTokens, guardPassword, providerSessions, lifetimeMs } = options;
 

@@ -40,6 +40,7 @@ const maxCached = 10_000;
 /** Characters of the signature's end, 96 bits, that identify a verified token in the cache. */
 const tailLength = 16;
 
+/** @param options `audience`: tokens for another one are invalid */
 export function createSessionTokens({ audience, secretOf }: SessionTokensOptions): SessionTokens {
   /**
    * Cache of verified tokens by their tails, oldest first. Keeping tokens in memory adds no risk, because the signing keys are in

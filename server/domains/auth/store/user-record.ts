@@ -71,10 +71,12 @@ export function accessColumns({
   return { role, services: jsonOrNull(services), grants: jsonOrNull(grants) };
 }
 
+/** Returns a list as its column stores it: null means all services, or no grants. */
 export function jsonOrNull(list: readonly unknown[] | null): string | null {
   return list === null ? null : JSON.stringify(list);
 }
 
+/** Converts a row. Of the password only its existence is kept. */
 export function recordFromRow(row: UserRow): UserRecord {
   return {
     id: row.id,

@@ -57,6 +57,7 @@ export interface ApiTokens {
 const dayMs = 24 * 60 * 60 * 1000;
 const maxLifetimeDays = 3650;
 
+/** @param options `known`: the services and methods that tokens may be limited to */
 export function createApiTokens({ store, known, refresh }: ApiTokensOptions): ApiTokens {
   /** Refreshes the authentication state after a change, because the next call must see it. */
   async function settle({ dryRun = false }: DryRun): Promise<void> {

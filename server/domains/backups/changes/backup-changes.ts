@@ -21,6 +21,7 @@ export type BackupChanges = ChangesOf<
   "verifyBackup" | "deleteBackup" | "restoreBackup"
 >;
 
+/** @param operationMessage converts the operation that a change begins, for its answer */
 export function createBackupChanges(
   backups: Pick<Backups, "find">,
   operationMessage: DomainContext["operationMessage"],

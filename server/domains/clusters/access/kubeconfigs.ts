@@ -57,6 +57,7 @@ export interface KubeconfigsOptions {
 
 const maxTries = 5;
 
+/** @param options `maasUrl`: clusters of another MAAS keep their kubeconfigs, but get no new certificates */
 export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsOptions): Kubeconfigs {
   /**
    * Reads a cluster's keys, after renewing the administrator's certificate if needed.

@@ -12,6 +12,7 @@ type ClusterServiceMethod = "rotateKubeconfig" | "adoptStray" | "releaseStray";
 /** The changes of hostplane.v1.ClusterService. */
 export type ClusterServiceChanges = ChangesOf<typeof ClusterService, ClusterServiceMethod>;
 
+/** Adds to each change the message that answers its call. A saved plan about a stray is checked before the change. */
 export function createClusterServiceChanges(
   kubeconfigs: Kubeconfigs,
   strays: Pick<StrayCalls, "adopt" | "release" | "plan">,

@@ -24,3 +24,8 @@ export function nodesText(pools: readonly ClusterPool[]): string {
   const sum = (pick: (pool: ClusterPool) => number) => pools.reduce((total, pool) => total + pick(pool), 0);
   return `${sum(({ ready }) => ready)}/${sum(({ wanted }) => wanted)}`;
 }
+
+/** Returns the name of a pool. The control plane, which the API lists as a pool, has none. */
+export function poolName(name: string): string {
+  return name === "" ? "control plane" : name;
+}

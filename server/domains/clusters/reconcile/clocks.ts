@@ -5,4 +5,5 @@ export interface Clocks {
   wallMs(): number;
 }
 
+/** The clocks of this process. */
 export const processClocks: Clocks = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };

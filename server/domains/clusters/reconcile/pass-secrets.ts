@@ -16,6 +16,7 @@ export interface PassSecrets {
   connect(host: string): WorkloadCluster;
 }
 
+/** @param sealed as the store had it at the version of `cluster` */
 export function createPassSecrets(
   tools: ReconcileTools,
   cluster: Pick<ClusterRecord, "name" | "uid" | "secretsVersion">,

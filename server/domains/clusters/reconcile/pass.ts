@@ -84,6 +84,7 @@ export interface PassParts {
   readonly keepEndpoint: (pass: Pass) => Promise<void>;
 }
 
+/** @param parts what the pass read at its beginning; `lease`: no call is made after it has ended */
 export function createPass(parts: PassParts): Pass {
   const { tools, slots, lease, view, secrets, fenced, nowMs } = parts;
   const { maas, boundary } = tools;

@@ -39,6 +39,7 @@ export interface ReconcileTools extends ReconcilerOptions {
 const maxWaiting = Number.MAX_SAFE_INTEGER;
 const changesAtOnce = 6;
 
+/** Creates them without reading anything from MAAS or the store. */
 export function createReconcileTools(options: ReconcilerOptions): ReconcileTools {
   const { store, maas, workload } = options;
   let account: Promise<string> | undefined;

@@ -26,6 +26,9 @@ const patience = 3;
  */
 const wakeWithinMs = { alone: 10, shared: 100 };
 
+/**
+ * Creates the reconciler, idle until `begin`. Several gateways on one store share the clusters by leases of `settings.leaseMs`.
+ */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { store, maas, settings, instanceId, log, boundary } = options;
   const { leaseMs } = settings;

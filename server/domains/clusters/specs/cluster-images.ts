@@ -22,6 +22,7 @@ export interface ClusterImages {
 
 const freshMs = 30_000;
 
+/** Reads nothing until the first call, and nothing in the background. */
 export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterImages {
   let latest: { readonly atMs: number; readonly images: Promise<OfferedImages> } | undefined;
 

@@ -89,6 +89,7 @@ const maxTries = 5;
 /** Added to the time within which machines must be ready. */
 const tokenSlackMs = 600_000;
 
+/** @param options `maasUrl`: clusters of another MAAS are refused; `settings`: the endpoints that clusters get */
 export function createClusterSpecs(options: ClusterSpecsOptions): ClusterSpecs {
   const { store, images, seal, settings, maasUrl } = options;
   const { endpoints } = settings;

@@ -17,6 +17,7 @@ export async function findCluster(store: Pick<Store, "run">, name: string): Prom
   return found;
 }
 
+/** Returns the error for a name that no cluster has. */
 export function clusterNotFound(name: string): InfraError {
   const resource = clusterResource(name);
   return new InfraError(clusterReasons.CLUSTER_NOT_FOUND, `cluster ${name} not found`, { resource });

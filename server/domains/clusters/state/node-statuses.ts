@@ -36,6 +36,7 @@ const patienceMs = 3_000;
 /** States in which a machine may be a node. */
 const nodeStates: readonly SlotState[] = ["booted", "joined", "draining", "releasing"];
 
+/** @param options `seal`: decrypts the keys with which clusters are asked */
 export function createNodeStatuses({ store, maas, workload, seal }: NodeStatusesOptions): NodeStatuses {
   /** Concurrent calls share one list of machines from MAAS. */
   const machines = createSnapshotCache({

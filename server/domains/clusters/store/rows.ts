@@ -111,6 +111,7 @@ function poolFromRow({ name, instance_type, labels_json, count }: PoolRow): Pool
   return { name, instanceType: instance_type, labels: labelsFromJson(labels_json), count };
 }
 
+/** Converts the row of a machine: null becomes undefined, times stay in milliseconds since 1970. */
 export function slotFromRow(row: SlotRow): SlotRecord {
   return {
     uid: row.uid,

@@ -50,6 +50,7 @@ export interface MachineReader {
   clustersOf(seen: readonly SeenMachine[]): Promise<KnownClusters>;
 }
 
+/** @param parts of `maas` only what reads */
 export function createMachineReader({
   store,
   maas,

@@ -34,6 +34,7 @@ export interface StraysOptions {
   readonly clocks?: Clocks;
 }
 
+/** @param options `clocks`: those of this process by default */
 export function createStrays(options: StraysOptions): Strays {
   const { store, maas, settings, log, clocks = processClocks } = options;
   const reader = createMachineReader({ store, maas });

@@ -24,6 +24,7 @@ export interface SweepOptions {
  */
 export type Sweep = (signal: AbortSignal) => Promise<void>;
 
+/** @param options `survey`: reads and judges all machines of the account; `log`: a line for each stray and each release */
 export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions): Sweep {
   let logged: ReadonlySet<string> = new Set();
 

@@ -11,6 +11,7 @@ export interface ClusterSystem {
   close(): Promise<void>;
 }
 
+/** Puts the systems together. `close` closes both adapters. */
 export function clusterSystem(
   maas: MaasAdapter,
   workload: WorkloadAdapter,

@@ -45,6 +45,7 @@ export type CheckOutput = {
 export type CreateRun = StepRun<CreateInput, null>;
 export type CreateStep = OperationStep<CreateInput, null>;
 
+/** Copies a template, so that a change of the configuration does not affect a running operation. */
 export function createInputFrom(id: string, template: HypervisorTemplate | undefined): CreateInput {
   if (template === undefined) {
     return { id, template: null };
@@ -67,6 +68,7 @@ export function checkedBy({ output }: { output(step: string): Json | undefined }
 /** Types of pools that hold files, which may be qcow2; volumes of other pools are raw. */
 const fileTypes: ReadonlySet<string> = new Set(["dir", "fs", "netfs", "gluster", "vstorage"]);
 
+/** Returns the format of the disks that are created in a pool. */
 export function formatIn({ type }: Pick<LibvirtPool, "type">): CheckOutput["format"] {
   return fileTypes.has(type) ? "qcow2" : "raw";
 }
@@ -79,6 +81,7 @@ export function diskName(id: string, format: CheckOutput["format"]): string {
   return format === "qcow2" ? `hypervisor-${id}.qcow2` : `hypervisor-${id}`;
 }
 
+/** Returns the name of a hypervisor's cloud-init seed in the pool of its disk. */
 export function seedName(id: string): string {
   return `hypervisor-${id}-seed.iso`;
 }

@@ -43,6 +43,7 @@ export interface HypervisorTools {
   isReady: LibvirtAdapter["isReady"];
 }
 
+/** @param options `own`: where changes are noted, so that their events carry the operation */
 export function createHypervisorTools(options: HypervisorToolsOptions): HypervisorTools {
   const { libvirt, own, patienceMs = 60_000, pollMs = 1_000 } = options;
 

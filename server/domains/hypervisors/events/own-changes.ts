@@ -28,6 +28,7 @@ const typesOf: Readonly<Record<LibvirtStep["kind"], readonly DifferenceType[]>> 
 export type OwnChanges = Pick<OwnChangeLog<OwnChange>, "during"> &
   Attribution<HypervisorDifference, OwnChange>;
 
+/** @param libvirt read to find out when a change is visible in its state */
 export function createOwnChanges(libvirt: Pick<LibvirtAdapter, "read">): OwnChanges {
   const log = createOwnChangeLog<OwnChange>(() => libvirt.read());
   return {

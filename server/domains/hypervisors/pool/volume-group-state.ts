@@ -7,7 +7,7 @@ import type { ShownCommand } from "../../../lvm/shown-command.ts";
 import type { PoolSpare, PoolState } from "./storage-pool.ts";
 
 /** Space that LVM reserves at the beginning of a device, by default. */
-export const metadataBytes = 1n << 20n;
+const metadataBytes = 1n << 20n;
 
 /** A device of the group and its path in the configuration. */
 export interface GroupDevice {

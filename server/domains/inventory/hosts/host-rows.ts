@@ -17,7 +17,7 @@ export interface RowsSize {
 }
 
 /** The most that a hub keeps of one host, and of all hosts. */
-export const hostRowsMax: RowsSize = { rows: 5_000, bytes: 4 << 20 };
+const hostRowsMax: RowsSize = { rows: 5_000, bytes: 4 << 20 };
 export const allRowsMax: RowsSize = { rows: 100_000, bytes: 64 << 20 };
 
 /** Largest row, in bytes: a message with several of them must stay below the limit of every client. */
@@ -41,6 +41,7 @@ export interface RowsBudget {
   give(size: RowsSize): void;
 }
 
+/** @param max of rows and of their bytes as protobuf */
 export function createRowsBudget(max: RowsSize): RowsBudget {
   let rows = 0;
   let used = 0;

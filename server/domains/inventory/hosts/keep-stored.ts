@@ -32,6 +32,7 @@ export interface StoredStatesOptions {
 /** How long a hub that stops goes on storing states: longer with a thousand hosts, whose states are ten minutes old at most. */
 const closeMs = 2000;
 
+/** Starts to store the rows of connected hosts every `everyMs`, those that have changed, until it is closed. */
 export function keepStored({
   store,
   connected,

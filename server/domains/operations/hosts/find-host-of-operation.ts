@@ -30,6 +30,7 @@ const timeoutMs = 5_000;
 /** Number of operations whose hosts are remembered. */
 const rememberedMax = 10_000;
 
+/** @param hub asks its connected hosts @param store has the events that hosts have sent */
 export function createHostsOfOperations(
   hub: Pick<Hub, "name" | "hosts" | "links">,
   store: Pick<Store, "run">,

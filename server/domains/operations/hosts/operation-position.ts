@@ -9,6 +9,7 @@ export interface OperationPosition {
   readonly id: string;
 }
 
+/** Returns the position of an operation as its host has reported it; one without a time is the oldest. */
 export function positionOf({ createdAt, fleetHost, id }: Operation): OperationPosition {
   return { createdAtMs: createdAt === undefined ? 0 : timestampMs(createdAt), host: fleetHost, id };
 }

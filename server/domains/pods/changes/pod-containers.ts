@@ -10,6 +10,7 @@ export function isUp({ state }: Pick<PodContainer, "state">): boolean {
   return state === "running" || state === "paused" || state === "stopping";
 }
 
+/** Reports whether a container is paused. It runs again after `podman unpause`, or when its pod is stopped. */
 export function isPaused({ state }: Pick<PodContainer, "state">): boolean {
   return state === "paused";
 }

@@ -57,6 +57,7 @@ export async function inspectNow(
   }
 }
 
+/** Returns the part of an operation's input that identifies the pod. @param backend as `backendOf` */
 export function podInputOf({ id, uuid, name }: RuntimePod, backend: string): PodInput {
   return { podId: id, podUuid: uuid, podName: name, backend };
 }

@@ -19,6 +19,7 @@ export interface PodsChanges {
   readonly facts: readonly Fact[];
 }
 
+/** @param observed the state before the events; it is not modified */
 export function createPodsDraft({ pods, images }: Pick<ObservedPods, "pods" | "images">): PodsDraft {
   const facts: Fact[] = [];
   const emit = (fact: Fact) => void facts.push(fact);

@@ -35,6 +35,7 @@ export interface MessagePacker {
   rest(): LogMessage | undefined;
 }
 
+/** @param limits in bytes; a longer line is cut */
 export function createMessagePacker({ wholeBytes, partBytes }: MessageLimits): MessagePacker {
   const write = createLineWriter(wholeBytes);
   let texts: string[] = [];

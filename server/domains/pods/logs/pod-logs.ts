@@ -33,6 +33,7 @@ export interface PodLogsOptions {
   readonly silenceMs?: number;
 }
 
+/** @param options `silenceMs`: time without lines after which a followed log sends a heartbeat */
 export function createPodLogs({ runtime, maxMessageBytes, silenceMs = 15_000 }: PodLogsOptions): PodLogs {
   const limits = messageLimitsOf(maxMessageBytes);
   return {

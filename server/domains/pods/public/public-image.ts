@@ -13,6 +13,7 @@ import { keyValues } from "./key-values.ts";
 /** Images by their ids. */
 export type KnownImages = ReadonlyMap<string, RuntimeImage>;
 
+/** Indexes images, to find those of containers. */
 export function imagesById(images: readonly RuntimeImage[]): KnownImages {
   return new Map(images.map((image) => [image.id, image]));
 }

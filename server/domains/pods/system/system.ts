@@ -6,6 +6,7 @@ export interface PodSystem {
   close(): Promise<void>;
 }
 
+/** Puts the system together. `close` closes the runtime. */
 export function podSystem(runtime: PodRuntime): PodSystem {
   return { runtime, close: () => runtime.close() };
 }

@@ -19,6 +19,7 @@ export function crashSentence({ entity, host, atMs, what }: CephCrash): string {
   return `${who}${where} crashed${when}: ${what}`;
 }
 
+/** Converts a crash report. Ceph's 0 for an unknown time becomes no time. */
 export function crashMessage(crash: CephCrash): MessageInitShape<typeof CephCrashSchema> {
   const { id, entity, host, atMs, what, version, isArchived } = crash;
   const at = atMs === 0 ? {} : { at: timestampFromMs(atMs) };

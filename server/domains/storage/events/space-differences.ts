@@ -15,6 +15,7 @@ export interface Space {
 /** Share of the space that must be free beyond the limit before a nearly full OSD or pool has enough again. */
 const hysteresis = 0.02;
 
+/** Returns the used bytes and the capacity of each OSD. */
 export function spacesOfOsds(usage: readonly CephOsdUsage[]): Space[] {
   return usage.map(({ id, usedBytes, totalBytes }) => ({
     kind: "osd",

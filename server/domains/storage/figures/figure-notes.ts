@@ -21,6 +21,7 @@ export interface FigureNotes {
 
 const maxInt32 = 2 ** 31 - 1;
 
+/** Starts without notes; for one answer. */
 export function createFigureNotes(): FigureNotes {
   const missing: MissingPart[] = [];
   const clamped: string[] = [];

@@ -18,6 +18,7 @@ export interface NotedAnswers<Desc extends DescMessage> {
   ): MessageShape<Desc>;
 }
 
+/** Starts without answers; each is dropped with its snapshot. */
 export function createNotedAnswers<Desc extends DescMessage>(schema: Desc): NotedAnswers<Desc> {
   const answers = createSharedAnswers(schema);
   const notesOf = new WeakMap<object, AnswerNotes>();

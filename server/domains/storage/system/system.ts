@@ -9,6 +9,7 @@ export interface StorageSystem {
   close(): Promise<void>;
 }
 
+/** Puts the systems together. `close` closes those that are configured. */
 export function storageSystem(
   ceph: CephAdapter | undefined,
   kubernetes: KubernetesAdapter | undefined,

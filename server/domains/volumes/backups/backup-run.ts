@@ -76,14 +76,17 @@ export function snapshotBy({ output }: Pick<BackupRun, "output">): SnapshotOutpu
   return output("snapshot") as SnapshotOutput;
 }
 
+/** Returns the output of the `store` step. */
 export function storedBy({ output }: Pick<BackupRun, "output">): StoreOutput {
   return output("store") as StoreOutput;
 }
 
+/** Returns the output of the `verify` step. */
 export function verifiedBy({ output }: Pick<BackupRun, "output">): VerifyOutput {
   return output("verify") as VerifyOutput;
 }
 
+/** Returns the error for a volume that was removed, or replaced by one of the same name, since the request. */
 export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {
   return new InfraError(
     lvmReasons.VOLUME_NOT_FOUND,
@@ -92,6 +95,7 @@ export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {
   );
 }
 
+/** Returns the error for a backup whose name another one of the volume has got since the request. */
 export function nameTaken({ volumeGroup, volume, name }: BackupInput): InfraError {
   return new InfraError(
     backupReasons.BACKUP_EXISTS,
@@ -102,6 +106,7 @@ export function nameTaken({ volumeGroup, volume, name }: BackupInput): InfraErro
   );
 }
 
+/** Returns the error for a backup that is not what was stored. @param what a verb and its object, before `of GROUP/VOLUME` */
 export function damaged({ place, volumeGroup, volume }: BackupInput, what: string): InfraError {
   return new InfraError(
     resticReasons.BACKUP_DAMAGED,

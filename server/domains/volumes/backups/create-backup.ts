@@ -61,6 +61,7 @@ const reportedAsState: readonly Reason[] = [
   backupReasons.BACKUP_EXISTS,
 ];
 
+/** @param backUpVolume the operation that a poll begins */
 export function createCreateBackup(
   parts: BackupParts,
   backUpVolume: RegisteredChange<VolumeBackupRequest, BackupInput, RepositorySecrets | null>,

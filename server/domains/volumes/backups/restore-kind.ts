@@ -5,7 +5,7 @@ import { createdBy, createStep, releaseStep, removeTagsStep } from "../long-chan
 import { fillStep, locateStep } from "./fill-steps.ts";
 import { locatedBy, type RestoreInput, type RestoreResult, type RestoreTools } from "./restore-run.ts";
 
-export const restoreKindName = "volumes.restore";
+const restoreKindName = "volumes.restore";
 
 /**
  * volumes.restore: fills a new volume from a backup under a temporary name, and renames it when it is complete. If the

@@ -38,6 +38,7 @@ export interface VolumeChanges {
   readonly snapshot: Change<CreateLVSnapshotRequest, Promise<ShownVolume>, ChangeRequester>;
 }
 
+/** @param options `protect`: patterns of the names of volumes that no change may touch */
 export function createVolumeChanges(options: VolumeChangesOptions): VolumeChanges {
   const { volumes } = options;
   const parts = { ...options, isProtectedName: createNameMatch(options.protect) };

@@ -17,7 +17,7 @@ import { createIdentityService } from "./identity-service.ts";
 import { createNodeService } from "./node/node-service.ts";
 
 /** The services of the CSI driver. */
-export const csiServices = [Identity, Controller, Node] as const;
+const csiServices = [Identity, Controller, Node] as const;
 
 /** What the driver shares with the other services for volumes. */
 export interface CsiFoundation {

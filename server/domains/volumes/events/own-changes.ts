@@ -34,6 +34,7 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
   remove: ["volume.changed", "volume.removed"],
 };
 
+/** @param lvm the adapter to wrap; a change made directly by it counts as a change by others */
 export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
   const log = createOwnChangeLog<OwnChange>(() => lvm.read());
   return {

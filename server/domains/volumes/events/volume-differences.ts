@@ -39,7 +39,7 @@ export function volumeDifferences(
 }
 
 /** Returns the name of a volume with its group, such as `vg0/data`. */
-export function pathOf({ groupName, name }: ObservedVolume): string {
+function pathOf({ groupName, name }: ObservedVolume): string {
   return `${groupName}/${name}`;
 }
 

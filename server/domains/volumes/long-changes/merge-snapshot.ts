@@ -85,7 +85,7 @@ export function createMergeSnapshot(parts: MergeSnapshotParts): LongChange<Merge
 }
 
 /** Reports whether LVM merges a snapshot only when its origin is activated again. */
-export function mergesLater(origin: LogicalVolume, snapshot: LogicalVolume): boolean {
+function mergesLater(origin: LogicalVolume, snapshot: LogicalVolume): boolean {
   const isThin = snapshot.thinPoolName !== undefined;
   return origin.open || snapshot.open || !(isThin || origin.active);
 }

@@ -38,6 +38,7 @@ export type EncodeMessage = (
   charged: Charged,
 ) => EncodedMessage | Promise<EncodedMessage>;
 
+/** @param route of one method: its encoders are created once, not for each call */
 export function createEncodeMessage({
   method,
   rule,

@@ -35,6 +35,7 @@ export type ReadMessage = (
 /** Flag of the final envelope of a request stream, which is not a message. */
 const endFlags = { connect: endStreamFlag, "grpc-web": trailerFlag, grpc: undefined } as const;
 
+/** @param route of one method: its decoders are created once, not for each call */
 export function createReadMessage({
   method,
   readMaxBytes,

@@ -17,6 +17,7 @@ export const grpcWebType = "application/grpc-web+proto";
 /** Content type of answers in text mode. */
 export const grpcWebTextType = "application/grpc-web-text+proto";
 
+/** Reports whether a content type is that of the text mode; its parameters do not matter. */
 export function isGrpcWebText(contentType = ""): boolean {
   return /^application\/grpc-web-text(?:\+proto)?(?:$|[ ;])/i.test(contentType);
 }

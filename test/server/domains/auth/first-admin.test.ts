@@ -6,11 +6,11 @@ import {
   adminPasswordFile,
   writeAdminPassword,
 } from "../../../../server/domains/auth/admin-password-file.ts";
-import { ensureFirstAdmin } from "../../../../server/domains/auth/first-admin.ts";
 import { verifyPassword } from "../../../../server/domains/auth/password.ts";
 import { gatewayModules } from "../../../../server/gateway/store-modules.ts";
 import { openStore } from "../../../../server/store/open-store.ts";
 import { errorOf } from "./auth-under-test.ts";
+import { ensureFirstAdmin } from "./ensure-first-admin.ts";
 
 async function emptyStore(t: Test) {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-first-"));

@@ -1,10 +1,9 @@
 import { create } from "@bufbuild/protobuf";
-import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import { Cluster } from "../../../../gen/cnct/kaas/api/api_pb.ts";
-import { CreateUserRequestSchema, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { CreateLVRequestSchema, LVService, VGService } from "../../../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
@@ -18,7 +17,6 @@ import {
   type AuditedRefusal,
   type AuditPort,
   createCallAudit,
-  requestText,
 } from "../../../../server/rpc/interceptors/audit.ts";
 import type { RefusalSum } from "../../../../server/rpc/interceptors/refusal-sums.ts";
 import { storeReasons } from "../../../../server/store/reasons.ts";
@@ -353,27 +351,4 @@ test("a stream's record ends when its last message is sent, or its reader has le
   await left.next();
   await left.return?.();
   t.match(rows[2]?.outcome, { code: "CANCELLED", reason: "CALLER_LEFT" });
-});
-
-test("a request is cut at 4 KiB between two characters, and marked", async (t) => {
-  const textOf = (name: string) =>
-    requestText(CreateUserRequestSchema, create(CreateUserRequestSchema, { name, password: "hidden" })) ?? "";
-  t.equal(textOf("a"), '{"name":"a"}');
-  const longest = 4096 - Buffer.byteLength('{"name":""}');
-  t.equal(Buffer.byteLength(textOf("x".repeat(longest))), 4096);
-  t.ok(textOf("x".repeat(longest)).endsWith('"}'));
-  const whole = (name: string) => JSON.stringify({ name });
-  const names = fc
-    .string({ unit: "grapheme", minLength: 1 })
-    .chain((text) => fc.integer({ min: 1, max: 5000 }).map((times) => text.repeat(times)));
-  fc.assert(
-    fc.property(names, (name) => {
-      const text = textOf(name);
-      if (Buffer.byteLength(whole(name)) <= 4096) {
-        return text === whole(name);
-      }
-      const size = Buffer.byteLength(text);
-      return text.endsWith("…") && whole(name).startsWith(text.slice(0, -1)) && size <= 4096 && size > 4092;
-    }),
-  );
 });

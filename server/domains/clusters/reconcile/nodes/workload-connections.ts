@@ -27,6 +27,7 @@ interface Connection {
 /** Connections to clusters that other gateways now reconcile are closed. */
 const maxConnections = 256;
 
+/** Starts without connections. */
 export function createWorkloadConnections(workload: WorkloadAdapter): WorkloadConnections {
   const connections = new Map<string, Connection>();
   const closing = new Set<Promise<void>>();

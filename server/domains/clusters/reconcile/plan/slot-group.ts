@@ -22,6 +22,7 @@ export interface GroupPlan {
   readonly leave: readonly { readonly slot: SlotRecord; readonly message: string }[];
 }
 
+/** Returns the group of the control plane, whose machines have no pool. */
 export function controlPlaneOf(cluster: ClusterRecord, slots: readonly SlotRecord[]): SlotGroup {
   const mine = slots.filter(({ pool }) => pool === undefined);
   return groupFrom(cluster.controlPlane, cluster.controlPlaneVersion, mine);

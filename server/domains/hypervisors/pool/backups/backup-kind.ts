@@ -10,7 +10,7 @@ import { chooseStep, openStep } from "./choose-steps.ts";
 import { cleanStep, recordStep, skippedBy, verifyStep } from "./keep-steps.ts";
 import { storeStep } from "./store-step.ts";
 
-export const backupKindName = "storagePool.backup";
+const backupKindName = "storagePool.backup";
 
 /**
  * storagePool.backup: stores every volume of the pool in the repository, each as of one point in time. Everything that it

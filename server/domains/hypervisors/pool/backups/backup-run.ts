@@ -70,6 +70,7 @@ export function poolVolumeResourceOf(name: string): string {
   return `storagePool/volumes/${name}`;
 }
 
+/** Identifies the operation to `PoolVolumes`, as the holder of the volumes that it reads. */
 export function holderOf({ operationId, input, signal }: PoolBackupRun): VolumesHolder {
   return { operationId, identity: input.identity, signal };
 }
@@ -105,6 +106,7 @@ export function chosenBy({ output }: Pick<PoolBackupRun, "output">): readonly Ch
   return (output("choose") as ChooseOutput).volumes;
 }
 
+/** Returns the output of the `verify` step. */
 export function verifiedBy({ output }: Pick<PoolBackupRun, "output">): VerifyOutput {
   return output("verify") as VerifyOutput;
 }
@@ -136,6 +138,7 @@ export function describePoolBackup(poolName: string, result: PoolBackupResult): 
   return `${what}, stored as ${name} in ${repository}${without}`;
 }
 
+/** Returns the error for a backup that is not what was stored. @param what the rest of the sentence, after the repository */
 export function damaged({ place }: PoolBackupInput, what: string): InfraError {
   return new InfraError(resticReasons.BACKUP_DAMAGED, `${describePlace(place)} ${what}`);
 }

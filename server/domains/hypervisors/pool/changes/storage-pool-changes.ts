@@ -12,6 +12,7 @@ export type StoragePoolChanges = ChangesOf<
   "expandStoragePool" | "shrinkStoragePool" | "backUpStoragePool"
 >;
 
+/** @param operationMessage converts the operation that a change begins, for its answer */
 export function createStoragePoolChanges(
   { expand, shrink, backUp }: Pick<SharedPool, "expand" | "shrink" | "backUp">,
   operationMessage: DomainContext["operationMessage"],

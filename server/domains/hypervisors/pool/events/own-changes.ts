@@ -15,6 +15,7 @@ export interface OwnChange {
 export type OwnChanges = Pick<OwnChangeLog<OwnChange>, "during"> &
   Attribution<readonly OwnChange["effect"][], OwnChange>;
 
+/** @param pool read to find out when a change is visible in its state */
 export function createOwnChanges(pool: Pick<StoragePool, "read">): OwnChanges {
   const log = createOwnChangeLog<OwnChange>(() => pool.read());
   return {

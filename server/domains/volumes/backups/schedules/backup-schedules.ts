@@ -40,6 +40,7 @@ interface SlotState {
   readonly logged: Set<string>;
 }
 
+/** @param backUpVolume the operation of a slot @param retention the operation that deletes old backups after it */
 export function createBackupSchedules(
   parts: BackupParts & { readonly log: BackupSchedulesLog },
   backUpVolume: Pick<

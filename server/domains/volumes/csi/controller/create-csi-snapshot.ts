@@ -29,7 +29,7 @@ export interface CreateCsiSnapshotSpec {
   readonly source: CsiVolume | undefined;
 }
 
-/** CreateSnapshot: creates a read-only snapshot. Without a step if it exists. */
+/** CreateSnapshot: creates a read-only snapshot. The change has no step if the snapshot exists. */
 export function createCreateCsiSnapshot(
   parts: CsiParts,
 ): LocatedChange<CreateSnapshotRequest, CreateCsiSnapshotSpec, LvmState> {

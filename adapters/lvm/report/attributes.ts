@@ -1,4 +1,4 @@
-import type { LogicalVolumeHealth, LogicalVolumeKind } from "./adapter.ts";
+import type { LogicalVolumeHealth, LogicalVolumeKind } from "../adapter.ts";
 
 /** Properties of a volume that `lv_attr` encodes. */
 export interface LogicalVolumeAttributes {

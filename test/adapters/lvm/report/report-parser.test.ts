@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { test } from "tap";
-import { hasReason, InfraError } from "../../../adapters/host/infra-error.ts";
-import { hostReasons } from "../../../adapters/host/reasons.ts";
-import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
-import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
-import { createReportParser } from "../../../adapters/lvm/parse.ts";
-import { codePoint } from "../../code-point.ts";
+import { hasReason, InfraError } from "../../../../adapters/host/infra-error.ts";
+import { hostReasons } from "../../../../adapters/host/reasons.ts";
+import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { parseAttributes } from "../../../../adapters/lvm/report/attributes.ts";
+import { createReportParser } from "../../../../adapters/lvm/report/report-parser.ts";
+import { codePoint } from "../../../code-point.ts";
 
 const sampleNames = [
   "physical-volumes",
@@ -19,7 +19,7 @@ const sampleNames = [
 ];
 
 function sample(name: string): string {
-  return readFileSync(join(import.meta.dirname, "samples", `${name}.txt`), "utf8");
+  return readFileSync(join(import.meta.dirname, "../samples", `${name}.txt`), "utf8");
 }
 
 function parseFullReport(text: string): LvmState {

@@ -1,14 +1,8 @@
 import fc from "fast-check";
 import { test } from "tap";
-import {
-  changedMachine,
-  type FakeMachine,
-  type MachineChange,
-  newFakeMachine,
-  statusCode,
-  statusName,
-} from "../../../../adapters/maas/fake/machine.ts";
-import { machineStatuses } from "../../../../adapters/maas/machine-status.ts";
+import { changedMachine, type MachineChange } from "../../../../adapters/maas/fake/changed-machine.ts";
+import { type FakeMachine, newFakeMachine } from "../../../../adapters/maas/fake/machine.ts";
+import { statusName } from "../../../../adapters/maas/fake/status-name.ts";
 
 const fresh = newFakeMachine({ systemId: "sbxaaa", hostname: "sandbox-node-1" });
 const deploy = { kind: "deploy", osystem: "ubuntu", series: "noble", userData: "eA==" } as const;
@@ -80,14 +74,6 @@ test("in each state a change is made or refused with MAAS's message", async (t) 
   for (const [machine, change, words] of violations) {
     t.equal(violationOf(machine, change), words);
   }
-});
-
-test("the status numbers are MAAS's", async (t) => {
-  t.same(
-    machineStatuses.map((status) => statusCode(status)),
-    Array.from({ length: 23 }, (_, code) => code),
-  );
-  t.equal(statusName("failedReleasing"), "Releasing failed");
 });
 
 test("whatever happens to a machine, a free one has no owner", async (t) => {

@@ -1,10 +1,10 @@
-import { invalidField } from "../host/infra-error.ts";
-import { hostReasons } from "../host/reasons.ts";
-import type { LogicalVolume, LvmStep } from "./adapter.ts";
-import { assertPoolName, assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
-import { lvmReasons } from "./reasons.ts";
+import { invalidField } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
+import type { LogicalVolume, LvmStep } from "../adapter.ts";
+import { assertPoolName, assertSnapshotNames, assertTag, assertVolumeName } from "../names.ts";
+import { lvmReasons } from "../reasons.ts";
+import { snapshotRoomBytes } from "../snapshot-room.ts";
 import { type SandboxGroups, type SandboxVolume, sandboxFailure } from "./sandbox-groups.ts";
-import { snapshotRoomBytes } from "./snapshot-room.ts";
 
 /** LVM creates no smaller metadata space. */
 const leastMetadataBytes = 4n << 20n;
