@@ -8,10 +8,10 @@ import type { LvmAdapter, LvmStep } from "./adapter.ts";
 import { createSandboxData } from "./data/sandbox-data.ts";
 import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
 import { anyCommandOf } from "./device-commands.ts";
-import { applySandboxDeviceStep } from "./sandbox-device-steps.ts";
-import type { SandboxDevice } from "./sandbox-devices.ts";
-import { createSandboxGroups } from "./sandbox-groups.ts";
-import { applySandboxStep } from "./sandbox-steps.ts";
+import { applySandboxDeviceStep } from "./sandbox/sandbox-device-steps.ts";
+import type { SandboxDevice } from "./sandbox/sandbox-devices.ts";
+import { createSandboxGroups } from "./sandbox/sandbox-groups.ts";
+import { applySandboxStep } from "./sandbox/sandbox-steps.ts";
 
 export interface SandboxVolume {
   readonly name: string;

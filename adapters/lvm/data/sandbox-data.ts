@@ -3,7 +3,7 @@ import { errorFromSignal } from "../../host/process/tool-errors.ts";
 import { hostReasons } from "../../host/reasons.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import { lvmReasons } from "../reasons.ts";
-import type { SandboxGroups, SandboxVolume } from "../sandbox-groups.ts";
+import type { SandboxGroups, SandboxVolume } from "../sandbox/sandbox-groups.ts";
 import type { FileSystem, LvmData, LvmDataStep } from "./data-adapter.ts";
 import { growCommandOf } from "./file-systems.ts";
 import { assertGrowable } from "./growable.ts";

@@ -20,6 +20,7 @@ import { createNamedVolume } from "../changes/create-volume.ts";
 import { createDeleteVolume } from "../changes/delete-volume.ts";
 import { createGrowThinPool } from "../changes/grow-thin-pool.ts";
 import { createGrowVolume, type GrowRequest } from "../changes/grow-volume.ts";
+import { createRemoveThinPool } from "../changes/remove-thin-pool.ts";
 import { createRenameVolume } from "../changes/rename-volume.ts";
 import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
 import type { PoolSpec } from "../changes/thin-pool-change.ts";
@@ -37,6 +38,7 @@ export type VolumeServiceChanges = ChangesOf<
   typeof VolumeService,
   | "createThinPool"
   | "resizeThinPool"
+  | "deleteThinPool"
   | "createVolume"
   | "resizeVolume"
   | "deleteVolume"
@@ -82,6 +84,7 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
   return {
     createThinPool: change(createCreateThinPool(parts), respondWithPool),
     resizeThinPool: change(createGrowThinPool(parts), respondWithPool),
+    deleteThinPool: change(createRemoveThinPool(parts), async () => ({})),
     createVolume: change(createNamedVolume(parts), respond),
     resizeVolume: {
       plan: async (message, by) => resize.plan(await growRequest(message, by.signal), by),

@@ -1,9 +1,9 @@
-import type { Reason } from "../host/define-reasons.ts";
-import { InfraError } from "../host/infra-error.ts";
-import { hostReasons } from "../host/reasons.ts";
-import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts";
-import { resourceOf } from "./errors.ts";
-import { lvmReasons } from "./reasons.ts";
+import type { Reason } from "../../host/define-reasons.ts";
+import { InfraError } from "../../host/infra-error.ts";
+import { hostReasons } from "../../host/reasons.ts";
+import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../adapter.ts";
+import { resourceOf } from "../errors.ts";
+import { lvmReasons } from "../reasons.ts";
 import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
 /** A volume as stored; the other fields are derived. */

@@ -1,9 +1,9 @@
-import type { Reason } from "../host/define-reasons.ts";
-import { InfraError } from "../host/infra-error.ts";
-import type { LvmDeviceStep, PhysicalVolume } from "./device-adapter.ts";
-import { physicalVolumeObstacle } from "./devices.ts";
-import { volumeGroupResource } from "./names.ts";
-import { lvmReasons } from "./reasons.ts";
+import type { Reason } from "../../host/define-reasons.ts";
+import { InfraError } from "../../host/infra-error.ts";
+import type { LvmDeviceStep, PhysicalVolume } from "../device-adapter.ts";
+import { physicalVolumeObstacle } from "../devices.ts";
+import { volumeGroupResource } from "../names.ts";
+import { lvmReasons } from "../reasons.ts";
 import type { SandboxGroups } from "./sandbox-groups.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
-import { physicalVolumeObstacle } from "./devices.ts";
+import type { DeviceFacts, PhysicalVolume } from "../device-adapter.ts";
+import { physicalVolumeObstacle } from "../devices.ts";
 
 /** A block device that exists only in a sandbox. */
 export interface SandboxDevice {
