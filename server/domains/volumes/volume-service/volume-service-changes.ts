@@ -24,7 +24,7 @@ import { createRemoveThinPool } from "../changes/remove-thin-pool.ts";
 import { createRenameVolume } from "../changes/rename-volume.ts";
 import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
 import type { PoolSpec } from "../changes/thin-pool-change.ts";
-import type { VolumeSpec } from "../changes/volume-change.ts";
+import type { VolumeChangeParts, VolumeSpec } from "../changes/volume-change.ts";
 import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
 import type { MergeInput } from "../long-changes/merge-kind.ts";
 import { createMergeSnapshot } from "../long-changes/merge-snapshot.ts";
@@ -54,6 +54,7 @@ export interface VolumeServiceChangesOptions extends ChangeVolumesOptions {
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed, resized, renamed or restored. */
   readonly protect: readonly string[];
+  readonly mounts?: VolumeChangeParts["mounts"];
   readonly operations: Pick<Operations, "assertFree" | "register">;
   readonly operationMessage: DomainContext["operationMessage"];
   readonly thickClones: ThickClones;
