@@ -1,3 +1,4 @@
+import type { DeviceNumber } from "../host/device-number.ts";
 import type { Snapshot } from "../host/snapshot.ts";
 import type { LvmData } from "./data/data-adapter.ts";
 import type { DeviceFacts, LvmDeviceStep, LvmDeviceStepOptions, PhysicalVolume } from "./device-adapter.ts";
@@ -48,7 +49,7 @@ export interface LogicalVolume {
   readonly sizeBytes: bigint;
   readonly tags: readonly string[];
   /** Kernel device number; undefined while the volume is not active. */
-  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly device: DeviceNumber | undefined;
   readonly active: boolean;
   /** The volume cannot be written to. */
   readonly readOnly: boolean;

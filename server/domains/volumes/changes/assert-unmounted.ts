@@ -1,3 +1,4 @@
+import { isSameDevice } from "../../../../adapters/host/device-number.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../adapters/host/reasons.ts";
 import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
@@ -6,7 +7,7 @@ import type { Mount, MountAdapter } from "../../../../adapters/mounts/adapter.ts
 
 /** Reports whether a mount is that of the volume's file system, or of its device node. */
 export function isMountOf({ device, node = device }: Mount, volume: Pick<LogicalVolume, "device">): boolean {
-  return node.major === volume.device?.major && node.minor === volume.device.minor;
+  return isSameDevice(node, volume.device);
 }
 
 /**
