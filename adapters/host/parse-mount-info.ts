@@ -1,7 +1,4 @@
-interface DeviceNumber {
-  readonly major: number;
-  readonly minor: number;
-}
+import { type DeviceNumber, parseDeviceNumber } from "./device-number.ts";
 
 /** A line of mountinfo. */
 export interface ListedMount {
@@ -25,7 +22,7 @@ export function parseMountInfo(text: string): ListedMount[] {
     const separator = fields.indexOf("-", 6);
     const [, , number, root, path, flags] = fields;
     const [fileSystem, source, options] = fields.slice(separator + 1);
-    const device = deviceNumberFrom(number ?? "");
+    const device = parseDeviceNumber(number ?? "");
     if (separator === -1 || device === undefined || !root || !path || !fileSystem || options === undefined) {
       return [];
     }
@@ -41,11 +38,6 @@ export function parseMountInfo(text: string): ListedMount[] {
       },
     ];
   });
-}
-
-function deviceNumberFrom(text: string): DeviceNumber | undefined {
-  const [, major, minor] = /^(\d+):(\d+)$/.exec(text) ?? [];
-  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
 }
 
 /** The kernel writes space, tab, newline and backslash as octal numbers. */

@@ -1,3 +1,4 @@
+import type { DeviceNumber } from "../host/device-number.ts";
 import type { Snapshot } from "../host/snapshot.ts";
 import type { LvmData } from "./data/data-adapter.ts";
 import type { DeviceFacts, LvmDeviceStep, LvmDeviceStepOptions, PhysicalVolume } from "./device-adapter.ts";
@@ -48,7 +49,7 @@ export interface LogicalVolume {
   readonly sizeBytes: bigint;
   readonly tags: readonly string[];
   /** Kernel device number; undefined while the volume is not active. */
-  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly device: DeviceNumber | undefined;
   readonly active: boolean;
   /** The volume cannot be written to. */
   readonly readOnly: boolean;
@@ -182,7 +183,8 @@ export type LvmStep =
       readonly name: string;
     }
   | {
-      readonly kind: "activate" | "deactivate" | "remove";
+      /** `removeThinPool` also removes the spare for metadata if the pool is the last one of its group. */
+      readonly kind: "activate" | "deactivate" | "remove" | "removeThinPool";
       readonly volumeGroupName: string;
       readonly name: string;
     };
@@ -243,7 +245,7 @@ export interface LvmAdapter {
   /**
    * Makes one change and resolves when LVM has committed it; the cached state is stale from then on. The command is
    * never killed: it runs to completion even if its caller goes away. Nothing is forced. `remove` rejects open volumes,
-   * thin pools and volumes with snapshots. `resize` only grows, and does nothing if the volume already has the size.
+   * thin pools and volumes with snapshots; `removeThinPool` rejects pools that contain volumes, and volumes. `resize` only grows, and does nothing if the volume already has the size.
    * `activate` and `deactivate` reject copy-on-write snapshots, which follow their origin. `snapshot` rejects
    * copy-on-write snapshots and thin pools as origins.
    * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, NO_SPACE, VOLUME_IN_USE,

@@ -25,6 +25,9 @@ const sectorBytes = 512n;
  */
 const removable = "lv_attr!~^[oOt]";
 
+/** Matches thin pools without volumes, for the same reason: LVM would remove the volumes of a pool with it. */
+const emptyPool = "lv_attr=~^t && thin_count=0";
+
 /** Returns the argv of an `lvm` subcommand with the options that every command on this machine needs. */
 export function lvmCommand(
   options: LvmCommandOptions,
@@ -136,6 +139,9 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
       // open one. Deactivating first does not avoid the prompt, since lvchange has one of its own for snapshots:
       // `Change of snapshot vg0/snap will also change its origin vg0/data. Proceed?`
       return lvmCommand(options, "lvremove", ["--yes", "--select", removable, "--", volume]);
+    case "removeThinPool":
+      // --yes answers `Do you really want to remove active logical volume vg0/pool?`
+      return lvmCommand(options, "lvremove", ["--yes", "--select", emptyPool, "--", volume]);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { DeviceNumber } from "../host/device-number.ts";
+
 /** An LVM physical volume. Sizes are bytes. */
 export interface PhysicalVolume {
   /** The device, as LVM names it; `[unknown]` if it is missing. */
@@ -13,7 +15,7 @@ export interface PhysicalVolume {
   readonly allocatable: boolean;
   readonly missing: boolean;
   /** Number of the block device; undefined while it is missing. */
-  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly device: DeviceNumber | undefined;
 }
 
 /** Facts about a block device, whether or not LVM uses it. */
@@ -22,7 +24,7 @@ export interface DeviceFacts {
   readonly path: string;
   /** The device node to which the path resolves; undefined if it does not resolve. */
   readonly node: string | undefined;
-  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly device: DeviceNumber | undefined;
   /** 0 when it cannot be read. */
   readonly sizeBytes: bigint;
   /** Reasons why it must not be added to a volume group, e.g. `it contains ext4`. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type DeviceNumber, isSameDevice } from "../host/device-number.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { parseMountInfo } from "../host/parse-mount-info.ts";
 import { hostReasons } from "../host/reasons.ts";
@@ -24,15 +25,11 @@ export function parseSignatures(text: string): string[] {
 }
 
 /** Returns the mount points of a device according to proc(5)'s mountinfo. */
-export function mountsOf(
-  mountInfo: string,
-  device: { readonly major: number; readonly minor: number; readonly node: string },
-): string[] {
+export function mountsOf(mountInfo: string, device: DeviceNumber & { readonly node: string }): string[] {
   return parseMountInfo(mountInfo)
     .filter(
       // File systems such as btrfs have a device number of their own.
-      ({ device: { major, minor }, source }) =>
-        (major === device.major && minor === device.minor) || source === device.node,
+      ({ device: mounted, source }) => isSameDevice(mounted, device) || source === device.node,
     )
     .map(({ path }) => path);
 }

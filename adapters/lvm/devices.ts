@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { blockDeviceNumber, deviceNumberFrom, isSameDevice } from "../host/device-number.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { ToolResult } from "../host/process/tool-result.ts";
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
@@ -21,7 +22,7 @@ export async function readDeviceFacts(path: string, read: ReadTool): Promise<Dev
   if (node === undefined) {
     return { path, node, device: undefined, sizeBytes: 0n, obstacles: ["it does not exist"] };
   }
-  const device = await deviceNumberOf(node);
+  const device = await blockDeviceNumber(node);
   if (device === undefined) {
     return { path, node, device, sizeBytes: 0n, obstacles: ["it is not a block device"] };
   }
@@ -78,14 +79,14 @@ export async function checkDevicesHeld(
     }
     for (const [index, path] of paths.entries()) {
       const { node, device, obstacles: all } = await readDeviceFacts(path, read);
-      const isMarked = marked.some((one) => isSameNumber(one.device, device));
+      const isMarked = marked.some((one) => isSameDevice(one.device, device));
       const obstacles = all.filter((obstacle) => !isMarked || obstacle !== physicalVolumeObstacle);
       const handle = held[index];
       const heldNumber = handle && deviceNumberFrom((await handle.stat({ bigint: true })).rdev);
       if (node === undefined || obstacles.length > 0) {
         throw notUsable(path, obstacles.join(", "));
       }
-      if (!isSameNumber(heldNumber, device)) {
+      if (!isSameDevice(heldNumber, device)) {
         throw notUsable(path, "the path now leads to another device");
       }
       nodes.push(node);
@@ -129,22 +130,6 @@ async function signaturesOn(node: string, read: ReadTool): Promise<string[]> {
   } catch (error) {
     return [`it cannot be inspected: ${error instanceof Error ? error.message : String(error)}`];
   }
-}
-
-async function deviceNumberOf(node: string): Promise<DeviceFacts["device"]> {
-  const facts = await stat(node, { bigint: true }).catch(() => undefined);
-  return facts?.isBlockDevice() ? deviceNumberFrom(facts.rdev) : undefined;
-}
-
-/** Unpacks major and minor from 64 bits, as makedev(3) packs them. */
-function deviceNumberFrom(rdev: bigint): { readonly major: number; readonly minor: number } {
-  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
-  const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
-  return { major: Number(major), minor: Number(minor) };
-}
-
-function isSameNumber(one: DeviceFacts["device"], other: DeviceFacts["device"]): boolean {
-  return one?.major === other?.major && one?.minor === other?.minor;
 }
 
 function notUsable(path: string, why: string): InfraError {

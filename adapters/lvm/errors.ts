@@ -88,10 +88,11 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
 export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
   if (result.exitCode === 0) {
     // Logical volume "data" successfully removed.
-    if (step.kind !== "remove" || result.stdout.includes("successfully removed")) {
+    const obstacle = obstacleTo(step);
+    if (obstacle === undefined || result.stdout.includes("successfully removed")) {
       return undefined;
     }
-    const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool, so LVM did not remove it`;
+    const message = `${step.volumeGroupName}/${step.name} ${obstacle}, so LVM did not remove it`;
     return new InfraError(lvmReasons.VOLUME_PROTECTED, message, {
       resource: resourceOf(step, lvmReasons.VOLUME_PROTECTED),
     });
@@ -117,6 +118,18 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
     }
   }
   return errorWithoutPattern(result, message);
+}
+
+/** Returns why LVM ends a removal without an error and without removing anything; undefined for other steps. */
+export function obstacleTo({ kind }: Pick<LvmStep, "kind">): string | undefined {
+  switch (kind) {
+    case "remove":
+      return "has snapshots or is a thin pool";
+    case "removeThinPool":
+      return "contains volumes or is not a thin pool";
+    default:
+      return undefined;
+  }
 }
 
 /** Returns the resource that an error is about: the step's volume or the origin of its snapshot. */

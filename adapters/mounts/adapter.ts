@@ -1,11 +1,7 @@
+import type { DeviceNumber } from "../host/device-number.ts";
+
 /** Type of a file system that the adapter creates, mounts and grows. */
 export type FileSystemType = "ext4" | "xfs";
-
-/** Number of a block device in the kernel. */
-export interface DeviceNumber {
-  readonly major: number;
-  readonly minor: number;
-}
 
 /** One mount of the host, as proc(5)'s mountinfo reports it. */
 export interface Mount {

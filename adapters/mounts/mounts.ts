@@ -1,11 +1,12 @@
 import { readFile, stat, statfs } from "node:fs/promises";
+import { blockDeviceNumber } from "../host/device-number.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { type ListedMount, parseMountInfo } from "../host/parse-mount-info.ts";
 import { run } from "../host/process/run.ts";
 import type { ToolEnd } from "../host/process/tool-result.ts";
 import { hostReasons } from "../host/reasons.ts";
-import type { DeviceContent, DeviceNumber, Mount, MountAdapter, MountStep } from "./adapter.ts";
+import type { DeviceContent, Mount, MountAdapter, MountStep } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
 import { readDeviceStart } from "./device-start.ts";
 import { errorFromMountStep } from "./errors.ts";
@@ -151,13 +152,5 @@ export function createMounts(options: MountsOptions = {}): MountAdapter {
 async function withNode(mount: ListedMount, root: string): Promise<Mount> {
   const { root: _, ...rest } = mount;
   const isNode = mount.fileSystem === "devtmpfs" && mount.root !== "/";
-  const facts = isNode ? await stat(root + mount.path, { bigint: true }).catch(() => undefined) : undefined;
-  return { ...rest, node: facts?.isBlockDevice() === true ? numberFrom(facts.rdev) : undefined };
-}
-
-/** Unpacks major and minor, as makedev(3) packs them. */
-function numberFrom(rdev: bigint): DeviceNumber {
-  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
-  const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
-  return { major: Number(major), minor: Number(minor) };
+  return { ...rest, node: isNode ? await blockDeviceNumber(root + mount.path) : undefined };
 }

@@ -1,7 +1,8 @@
+import { type DeviceNumber, isSameDevice } from "../host/device-number.ts";
 import { invalidField } from "../host/infra-error.ts";
 import type { SandboxOptions } from "../sandbox/sandbox-options.ts";
 import { createStepFaults } from "../sandbox/step-faults.ts";
-import type { DeviceNumber, FileSystemType, Mount, MountAdapter, MountStep, TargetKind } from "./adapter.ts";
+import type { FileSystemType, Mount, MountAdapter, MountStep, TargetKind } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
 import { keptFlags } from "./names.ts";
 
@@ -31,7 +32,7 @@ export function createMountsSandbox(options: MountsSandboxOptions): MountAdapter
   }
 
   const isMounted = (number: DeviceNumber | undefined) =>
-    mounts.some(({ device }) => device.major === number?.major && device.minor === number.minor);
+    mounts.some(({ device }) => isSameDevice(device, number));
 
   function kindOf(path: string, field: string): TargetKind {
     const names = path.split("/").slice(1);

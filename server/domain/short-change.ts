@@ -40,16 +40,20 @@ export interface ShortChange<Request, Spec, State> {
   preflight?(spec: Spec, state: State): void;
 }
 
-/** A short change whose request names its resource in a way that only the state explains, or that checks more than the state. */
-export interface LocatedChange<Request, Spec, State>
+/** A short change that checks more than the state. */
+export interface ReadingChange<Request, Spec, State>
   extends Omit<ShortChange<Request, Spec, State>, "check"> {
+  /** As `ShortChange.check`; it may also read what the state does not contain. @throws InfraError */
+  check(spec: Spec, state: State): Mutation | Promise<Mutation>;
+}
+
+/** A short change whose request names its resource in a way that only the state explains. */
+export interface LocatedChange<Request, Spec, State> extends ReadingChange<Request, Spec, State> {
   /**
    * Adds to the spec what the state says about the resource, before the change is queued.
    * @throws InfraError
    */
   locate(spec: Spec, state: State): Spec;
-  /** As `ShortChange.check`; it may also read what the state does not contain. @throws InfraError */
-  check(spec: Spec, state: State): Mutation | Promise<Mutation>;
 }
 
 /** A system whose state is observed, as short changes use it. */
@@ -71,7 +75,7 @@ export interface ShortChangesOptions<State> {
  * @param respond builds the response once the change is made. A state that cannot be read any more must not fail it.
  */
 export type CreateChange<State> = <Request, Spec, Response>(
-  change: ShortChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
+  change: ReadingChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
   respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
 ) => Change<Request, Promise<Response>, ChangeRequester>;
 
@@ -90,7 +94,7 @@ export function createShortChanges<State>(options: ShortChangesOptions<State>): 
   }
 
   return <Request, Spec, Response>(
-    change: ShortChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
+    change: ReadingChange<Request, Spec, State> | LocatedChange<Request, Spec, State>,
     respond: (spec: Spec, mutation: Mutation) => Promise<Response>,
   ): Change<Request, Promise<Response>, ChangeRequester> => {
     const { parse, targetOf, preflight } = change;

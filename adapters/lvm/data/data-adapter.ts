@@ -1,3 +1,5 @@
+import type { DeviceNumber } from "../../host/device-number.ts";
+
 /** A change of the content of a volume, which takes as long as its size requires. The volumes must be active. */
 export type LvmDataStep =
   | {
@@ -41,7 +43,7 @@ export interface ActiveVolume {
   readonly volumeGroupName: string;
   readonly name: string;
   /** Kernel device number. */
-  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly device: DeviceNumber | undefined;
 }
 
 /** The content of volumes. */

@@ -90,20 +90,34 @@ export function createSandboxDevices(): SandboxDevices {
     return left === 0n ? taken : undefined;
   }
 
-  /** Finds this much space on each of `stripes` devices. */
+  /** Finds the same space on each of `stripes` devices: those with the most free space, until one is full, then others. */
   function stripedRoom(
     volumeGroupName: string,
     volumeUuid: string,
     bytes: bigint,
     stripes: number,
   ): Segment[] | undefined {
-    const part = bytes / BigInt(stripes);
-    const roomy = physicalVolumes().filter(
-      (one) =>
-        one.volumeGroupName === volumeGroupName && one.allocatable && one.sizeBytes - one.usedBytes >= part,
+    const taken: Segment[] = [];
+    const free = new Map(
+      physicalVolumes()
+        .filter((one) => one.volumeGroupName === volumeGroupName && one.allocatable)
+        .map((one) => [one.path, one.sizeBytes - one.usedBytes]),
     );
-    const taken = roomy.slice(0, stripes).map(({ path }) => ({ volumeUuid, path, bytes: part }));
-    return taken.length === stripes ? taken : undefined;
+    let left = bytes / BigInt(stripes);
+    while (left > 0n) {
+      const roomiest = [...free].sort(([, one], [, other]) => Number(other - one)).slice(0, stripes);
+      const least = roomiest.length < stripes ? 0n : (roomiest.at(-1)?.[1] ?? 0n);
+      if (least === 0n) {
+        return undefined;
+      }
+      const part = least < left ? least : left;
+      for (const [path, freeBytes] of roomiest) {
+        taken.push({ volumeUuid, path, bytes: part });
+        free.set(path, freeBytes - part);
+      }
+      left -= part;
+    }
+    return taken;
   }
 
   function alter(path: string, change: Partial<PhysicalVolume>): void {

@@ -1,15 +1,13 @@
 import { invalidField } from "../../host/infra-error.ts";
 import { hostReasons } from "../../host/reasons.ts";
 import type { LogicalVolume, LvmStep } from "../adapter.ts";
-import { assertPoolName, assertSnapshotNames, assertTag, assertVolumeName } from "../names.ts";
+import { obstacleTo } from "../errors.ts";
+import { assertSnapshotNames, assertVolumeName } from "../names.ts";
 import { lvmReasons } from "../reasons.ts";
 import { snapshotRoomBytes } from "../snapshot-room.ts";
+import { assertNameFree, assertTags, pathOf, roundUp, type StepOf } from "./sandbox-checks.ts";
 import { type SandboxGroups, type SandboxVolume, sandboxFailure } from "./sandbox-groups.ts";
-
-/** LVM creates no smaller metadata space. */
-const leastMetadataBytes = 4n << 20n;
-
-type StepOf<Kind extends LvmStep["kind"]> = Extract<LvmStep, { kind: Kind }>;
+import { createSandboxPool, removeSandboxPool, resizeSandboxMetadata } from "./sandbox-pools.ts";
 
 /**
  * Changes the groups as LVM would, by its rules and rounding.
@@ -21,10 +19,10 @@ export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
       create(groups, step);
       break;
     case "createThinPool":
-      createThinPool(groups, step);
+      createSandboxPool(groups, step);
       break;
     case "resizeMetadata":
-      resizeMetadata(groups, step);
+      resizeSandboxMetadata(groups, step);
       break;
     case "resize":
       resize(groups, step);
@@ -52,6 +50,9 @@ export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
       break;
     case "remove":
       remove(groups, step);
+      break;
+    case "removeThinPool":
+      removeSandboxPool(groups, step);
       break;
   }
 }
@@ -92,51 +93,6 @@ function stripesOf(step: StepOf<"create">): number {
     throw sandboxFailure(hostReasons.TOOL_FAILED, step, "The sandbox makes linear and striped volumes only.");
   }
   return Number(wordBehind("--stripes") ?? 1);
-}
-
-function createThinPool(groups: SandboxGroups, step: StepOf<"createThinPool">): void {
-  const { volumeGroupName, name, tags } = step;
-  assertPoolName(volumeGroupName, name, "name");
-  assertTags(tags);
-  const { extentSizeBytes } = groups.groupOf(step);
-  assertNameFree(groups, step, name);
-  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
-  const metadataSizeBytes = roundUp(step.metadataSizeBytes ?? leastMetadataBytes, extentSizeBytes);
-  const facts = { kind: "thinPool", dataPercent: 0, metadataPercent: 10, metadataSizeBytes } as const;
-  const neededBytes = sizeBytes + metadataSizeBytes + spareGrowth(groups, volumeGroupName, metadataSizeBytes);
-  groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...facts }, neededBytes);
-}
-
-/** Returns how much the spare of a group grows, which is as large as the largest metadata space of a pool. */
-function spareGrowth(groups: SandboxGroups, volumeGroupName: string, metadataSizeBytes: bigint): bigint {
-  const sizes = groups
-    .state()
-    .volumes.filter((one) => one.volumeGroupName === volumeGroupName)
-    .map((one) => one.metadataSizeBytes ?? 0n);
-  const largest = sizes.reduce((most, size) => (size > most ? size : most), 0n);
-  return metadataSizeBytes > largest ? metadataSizeBytes - largest : 0n;
-}
-
-function resizeMetadata(groups: SandboxGroups, step: StepOf<"resizeMetadata">): void {
-  const { extentSizeBytes } = groups.groupOf(step);
-  const pool = groups.volumeOf(step);
-  const { metadataSizeBytes = 0n, metadataPercent = 0 } = pool;
-  if (pool.kind !== "thinPool") {
-    const words = `Command not permitted on LV ${pathOf(pool)}.`;
-    throw sandboxFailure(hostReasons.TOOL_FAILED, step, words);
-  }
-  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
-  const extents = (bytes: bigint) => `${bytes / extentSizeBytes} extents`;
-  if (sizeBytes < metadataSizeBytes) {
-    const words = `New size given (${extents(sizeBytes)}) not larger than existing size (${extents(metadataSizeBytes)})`;
-    throw sandboxFailure(lvmReasons.SHRINK_NOT_ALLOWED, step, words);
-  }
-  if (sizeBytes > metadataSizeBytes) {
-    const grownBytes = sizeBytes - metadataSizeBytes;
-    groups.take(step, pool, grownBytes + spareGrowth(groups, step.volumeGroupName, sizeBytes));
-    const percent = (metadataPercent * Number(metadataSizeBytes)) / Number(sizeBytes);
-    groups.alter(pool, { metadataSizeBytes: sizeBytes, metadataPercent: percent });
-  }
 }
 
 function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
@@ -272,32 +228,11 @@ function merge(groups: SandboxGroups, step: StepOf<"merge">): void {
 function remove(groups: SandboxGroups, step: LvmStep): void {
   const volume = groups.volumeOf(step);
   if (groups.snapshotsOf(volume).length > 0 || volume.kind === "thinPool") {
-    const words = `${pathOf(volume)} has snapshots or is a thin pool, so LVM did not remove it`;
+    const words = `${pathOf(volume)} ${obstacleTo(step)}, so LVM did not remove it`;
     throw sandboxFailure(lvmReasons.VOLUME_PROTECTED, step, words);
   }
   if (volume.open) {
     throw sandboxFailure(hostReasons.VOLUME_IN_USE, step, `Logical volume ${pathOf(volume)} in use.`);
   }
   groups.remove(volume);
-}
-
-function assertNameFree(groups: SandboxGroups, step: LvmStep, name: string): void {
-  if (groups.find(step.volumeGroupName, name) !== undefined) {
-    const words = `Logical Volume "${name}" already exists in volume group "${step.volumeGroupName}"`;
-    throw sandboxFailure(lvmReasons.VOLUME_EXISTS, step, words);
-  }
-}
-
-function assertTags(tags: readonly string[]): void {
-  for (const [index, tag] of tags.entries()) {
-    assertTag(tag, `tags[${index}]`);
-  }
-}
-
-function pathOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGroupName" | "name">): string {
-  return `${volumeGroupName}/${name}`;
-}
-
-function roundUp(sizeBytes: bigint, extentSizeBytes: bigint): bigint {
-  return ((sizeBytes + extentSizeBytes - 1n) / extentSizeBytes) * extentSizeBytes;
 }

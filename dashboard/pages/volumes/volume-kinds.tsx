@@ -58,6 +58,21 @@ const poolActions: readonly RowAction<Resource>[] = [
       openPanel(`Grow ${pool.title}`, () => <ResizePool pool={pool} />);
     },
   },
+  {
+    text: "Remove…",
+    icon: "trash",
+    key: "delete",
+    isDestructive: true,
+    run: (pool) =>
+      propose({
+        title: `Remove the thin pool ${pool.title}`,
+        label: "Remove",
+        method: VolumeService.method.deleteThinPool,
+        request: { name: pool.title, volumeGroup: groupOf(pool) },
+        isDangerous: true,
+        confirmName: pool.title,
+      }),
+  },
 ];
 
 const volumeActions: readonly RowAction<Resource>[] = [

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/volume.proto.
  */
 export const file_hostplane_v1_volume: GenFile = /*@__PURE__*/
-  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJ6ChVDcmVhdGVUaGluUG9vbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoAxIbChNtZXRhZGF0YV9zaXplX2J5dGVzGAQgASgDEgwKBHRhZ3MYBSADKAkiQwoWQ3JlYXRlVGhpblBvb2xSZXNwb25zZRIpCgl0aGluX3Bvb2wYASABKAsyFi5ob3N0cGxhbmUudjEuVGhpblBvb2wibAoVUmVzaXplVGhpblBvb2xSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGwoTbWV0YWRhdGFfc2l6ZV9ieXRlcxgEIAEoAyJDChZSZXNpemVUaGluUG9vbFJlc3BvbnNlEikKCXRoaW5fcG9vbBgBIAEoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCJxChNDcmVhdGVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSFAoMb3B0aW9uX2NsYXNzGAQgASgJEgwKBHRhZ3MYBSADKAkiPAoUQ3JlYXRlVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJpChNSZXNpemVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGgoScmVzaXplX2ZpbGVfc3lzdGVtGAQgASgIIjwKFFJlc2l6ZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiRwoTRGVsZXRlVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIMCgR3aXBlGAMgASgIIkIKFERlbGV0ZVZvbHVtZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iiAEKEkNsb25lVm9sdW1lUmVxdWVzdBIOCgZzb3VyY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIcChRzbmFwc2hvdF9zcGFjZV9ieXRlcxgFIAEoAxIMCgR0YWdzGAYgAygJImcKE0Nsb25lVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZRIqCglvcGVyYXRpb24YAiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIoEBChVDcmVhdGVTbmFwc2hvdFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhMKC3NwYWNlX2J5dGVzGAQgASgDEhEKCXJlYWRfb25seRgFIAEoCBIMCgR0YWdzGAYgAygJIj4KFkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSI6ChRNZXJnZVNuYXBzaG90UmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCSJhChVNZXJnZVNuYXBzaG90UmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbhIcChR3YWl0c19mb3JfYWN0aXZhdGlvbhgCIAEoCCJLChNSZW5hbWVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhAKCG5ld19uYW1lGAMgASgJIjwKFFJlbmFtZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSAoUU2V0Vm9sdW1lVGFnc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkSDAoEdGFncxgDIAMoCSI9ChVTZXRWb2x1bWVUYWdzUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKdAwoIVGhpblBvb2wSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAyADKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRISCgpzaXplX2J5dGVzGAYgASgDEhsKE21ldGFkYXRhX3NpemVfYnl0ZXMYByABKAMSGQoMZGF0YV9wZXJjZW50GAggASgBSACIAQESHQoQbWV0YWRhdGFfcGVyY2VudBgJIAEoAUgBiAEBEhQKDHZvbHVtZV9jb3VudBgKIAEoBRIZChFwcm92aXNpb25lZF9ieXRlcxgLIAEoAxIOCgZhY3RpdmUYDCABKAgSGAoQcGh5c2ljYWxfdm9sdW1lcxgNIAMoCRIMCgR0YWdzGA4gAygJEiwKBmhlYWx0aBgPIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBINCgVzdGF0ZRgQIAEoCUIPCg1fZGF0YV9wZXJjZW50QhMKEV9tZXRhZGF0YV9wZXJjZW50IiwKFExpc3RUaGluUG9vbHNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJDChVMaXN0VGhpblBvb2xzUmVzcG9uc2USKgoKdGhpbl9wb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzKVCQoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBEl0KDUxpc3RUaGluUG9vbHMSIi5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1Jlc3BvbnNlIgOQAgESUQoJR2V0Vm9sdW1lEh4uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVzcG9uc2UiA5ACARJbCg5DcmVhdGVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5DcmVhdGVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlVGhpblBvb2xSZXNwb25zZRJbCg5SZXNpemVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5SZXNpemVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmVzaXplVGhpblBvb2xSZXNwb25zZRJVCgxDcmVhdGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuQ3JlYXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5DcmVhdGVWb2x1bWVSZXNwb25zZRJVCgxSZXNpemVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVzaXplVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZXNpemVWb2x1bWVSZXNwb25zZRJVCgxEZWxldGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuRGVsZXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5EZWxldGVWb2x1bWVSZXNwb25zZRJSCgtDbG9uZVZvbHVtZRIgLmhvc3RwbGFuZS52MS5DbG9uZVZvbHVtZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuQ2xvbmVWb2x1bWVSZXNwb25zZRJbCg5DcmVhdGVTbmFwc2hvdBIjLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXNwb25zZRJYCg1NZXJnZVNuYXBzaG90EiIuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXNwb25zZRJVCgxSZW5hbWVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXNwb25zZRJYCg1TZXRWb2x1bWVUYWdzEiIuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXNwb25zZWIGcHJvdG8z", [file_hostplane_v1_inventory, file_hostplane_v1_operation]);
+  fileDesc("Chlob3N0cGxhbmUvdjEvdm9sdW1lLnByb3RvEgxob3N0cGxhbmUudjEi0gQKBlZvbHVtZRIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRImCgRraW5kGAYgASgOMhguaG9zdHBsYW5lLnYxLlZvbHVtZUtpbmQSEgoKc2l6ZV9ieXRlcxgHIAEoAxIZCgxkYXRhX3BlcmNlbnQYCCABKAFIAIgBARIdChBtZXRhZGF0YV9wZXJjZW50GAkgASgBSAGIAQESHAoUc25hcHNob3Rfc3BhY2VfYnl0ZXMYCiABKAMSDgoGb3JpZ2luGAsgASgJEhEKCXRoaW5fcG9vbBgMIAEoCRIoCgVvd25lchgNIAEoDjIZLmhvc3RwbGFuZS52MS5Wb2x1bWVPd25lchIUCgxvcGVyYXRpb25faWQYDiABKAkSDgoGYWN0aXZlGA8gASgIEgwKBG9wZW4YECABKAgSEQoJcmVhZF9vbmx5GBEgASgIEg8KB21lcmdpbmcYEiABKAgSEwoLZGV2aWNlX3BhdGgYEyABKAkSFQoNZGV2aWNlX251bWJlchgUIAEoCRIYChBwaHlzaWNhbF92b2x1bWVzGBUgAygJEgwKBHRhZ3MYFiADKAkSLAoGaGVhbHRoGBcgASgOMhwuaG9zdHBsYW5lLnYxLlJlc291cmNlSGVhbHRoEg0KBXN0YXRlGBggASgJQg8KDV9kYXRhX3BlcmNlbnRCEwoRX21ldGFkYXRhX3BlcmNlbnQicgoSTGlzdFZvbHVtZXNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCRIMCgRuYW1lGAIgASgJEigKBW93bmVyGAMgASgOMhkuaG9zdHBsYW5lLnYxLlZvbHVtZU93bmVyEg4KBm9yaWdpbhgEIAEoCSI8ChNMaXN0Vm9sdW1lc1Jlc3BvbnNlEiUKB3ZvbHVtZXMYASADKAsyFC5ob3N0cGxhbmUudjEuVm9sdW1lIjYKEEdldFZvbHVtZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkiOQoRR2V0Vm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJ6ChVDcmVhdGVUaGluUG9vbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSEgoKc2l6ZV9ieXRlcxgDIAEoAxIbChNtZXRhZGF0YV9zaXplX2J5dGVzGAQgASgDEgwKBHRhZ3MYBSADKAkiQwoWQ3JlYXRlVGhpblBvb2xSZXNwb25zZRIpCgl0aGluX3Bvb2wYASABKAsyFi5ob3N0cGxhbmUudjEuVGhpblBvb2wibAoVUmVzaXplVGhpblBvb2xSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGwoTbWV0YWRhdGFfc2l6ZV9ieXRlcxgEIAEoAyJDChZSZXNpemVUaGluUG9vbFJlc3BvbnNlEikKCXRoaW5fcG9vbBgBIAEoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCI7ChVEZWxldGVUaGluUG9vbFJlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkiGAoWRGVsZXRlVGhpblBvb2xSZXNwb25zZSJxChNDcmVhdGVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSFAoMb3B0aW9uX2NsYXNzGAQgASgJEgwKBHRhZ3MYBSADKAkiPAoUQ3JlYXRlVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSJpChNSZXNpemVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSGgoScmVzaXplX2ZpbGVfc3lzdGVtGAQgASgIIjwKFFJlc2l6ZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiRwoTRGVsZXRlVm9sdW1lUmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCRIMCgR3aXBlGAMgASgIIkIKFERlbGV0ZVZvbHVtZVJlc3BvbnNlEioKCW9wZXJhdGlvbhgBIAEoCzIXLmhvc3RwbGFuZS52MS5PcGVyYXRpb24iiAEKEkNsb25lVm9sdW1lUmVxdWVzdBIOCgZzb3VyY2UYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIcChRzbmFwc2hvdF9zcGFjZV9ieXRlcxgFIAEoAxIMCgR0YWdzGAYgAygJImcKE0Nsb25lVm9sdW1lUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZRIqCglvcGVyYXRpb24YAiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uIoEBChVDcmVhdGVTbmFwc2hvdFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBG5hbWUYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhMKC3NwYWNlX2J5dGVzGAQgASgDEhEKCXJlYWRfb25seRgFIAEoCBIMCgR0YWdzGAYgAygJIj4KFkNyZWF0ZVNuYXBzaG90UmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSI6ChRNZXJnZVNuYXBzaG90UmVxdWVzdBIMCgRuYW1lGAEgASgJEhQKDGRldmljZV9jbGFzcxgCIAEoCSJhChVNZXJnZVNuYXBzaG90UmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbhIcChR3YWl0c19mb3JfYWN0aXZhdGlvbhgCIAEoCCJLChNSZW5hbWVWb2x1bWVSZXF1ZXN0EgwKBG5hbWUYASABKAkSFAoMZGV2aWNlX2NsYXNzGAIgASgJEhAKCG5ld19uYW1lGAMgASgJIjwKFFJlbmFtZVZvbHVtZVJlc3BvbnNlEiQKBnZvbHVtZRgBIAEoCzIULmhvc3RwbGFuZS52MS5Wb2x1bWUiSAoUU2V0Vm9sdW1lVGFnc1JlcXVlc3QSDAoEbmFtZRgBIAEoCRIUCgxkZXZpY2VfY2xhc3MYAiABKAkSDAoEdGFncxgDIAMoCSI9ChVTZXRWb2x1bWVUYWdzUmVzcG9uc2USJAoGdm9sdW1lGAEgASgLMhQuaG9zdHBsYW5lLnYxLlZvbHVtZSKdAwoIVGhpblBvb2wSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAyADKAkSEAoIcmVzb3VyY2UYBCABKAkSDAoEdXVpZBgFIAEoCRISCgpzaXplX2J5dGVzGAYgASgDEhsKE21ldGFkYXRhX3NpemVfYnl0ZXMYByABKAMSGQoMZGF0YV9wZXJjZW50GAggASgBSACIAQESHQoQbWV0YWRhdGFfcGVyY2VudBgJIAEoAUgBiAEBEhQKDHZvbHVtZV9jb3VudBgKIAEoBRIZChFwcm92aXNpb25lZF9ieXRlcxgLIAEoAxIOCgZhY3RpdmUYDCABKAgSGAoQcGh5c2ljYWxfdm9sdW1lcxgNIAMoCRIMCgR0YWdzGA4gAygJEiwKBmhlYWx0aBgPIAEoDjIcLmhvc3RwbGFuZS52MS5SZXNvdXJjZUhlYWx0aBINCgVzdGF0ZRgQIAEoCUIPCg1fZGF0YV9wZXJjZW50QhMKEV9tZXRhZGF0YV9wZXJjZW50IiwKFExpc3RUaGluUG9vbHNSZXF1ZXN0EhQKDGRldmljZV9jbGFzcxgBIAEoCSJDChVMaXN0VGhpblBvb2xzUmVzcG9uc2USKgoKdGhpbl9wb29scxgBIAMoCzIWLmhvc3RwbGFuZS52MS5UaGluUG9vbCq2AQoKVm9sdW1lS2luZBIbChdWT0xVTUVfS0lORF9VTlNQRUNJRklFRBAAEhYKElZPTFVNRV9LSU5EX0xJTkVBUhABEhQKEFZPTFVNRV9LSU5EX1RISU4QAhIYChRWT0xVTUVfS0lORF9TTkFQU0hPVBADEhQKEFZPTFVNRV9LSU5EX1JBSUQQBBIWChJWT0xVTUVfS0lORF9NSVJST1IQBRIVChFWT0xVTUVfS0lORF9DQUNIRRAGKncKC1ZvbHVtZU93bmVyEhwKGFZPTFVNRV9PV05FUl9VTlNQRUNJRklFRBAAEhgKFFZPTFVNRV9PV05FUl9UT1BPTFZNEAESFAoQVk9MVU1FX09XTkVSX0NTSRACEhoKFlZPTFVNRV9PV05FUl9IT1NUUExBTkUQAzLyCQoNVm9sdW1lU2VydmljZRJXCgtMaXN0Vm9sdW1lcxIgLmhvc3RwbGFuZS52MS5MaXN0Vm9sdW1lc1JlcXVlc3QaIS5ob3N0cGxhbmUudjEuTGlzdFZvbHVtZXNSZXNwb25zZSIDkAIBEl0KDUxpc3RUaGluUG9vbHMSIi5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1JlcXVlc3QaIy5ob3N0cGxhbmUudjEuTGlzdFRoaW5Qb29sc1Jlc3BvbnNlIgOQAgESUQoJR2V0Vm9sdW1lEh4uaG9zdHBsYW5lLnYxLkdldFZvbHVtZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuR2V0Vm9sdW1lUmVzcG9uc2UiA5ACARJbCg5DcmVhdGVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5DcmVhdGVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlVGhpblBvb2xSZXNwb25zZRJbCg5SZXNpemVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5SZXNpemVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuUmVzaXplVGhpblBvb2xSZXNwb25zZRJbCg5EZWxldGVUaGluUG9vbBIjLmhvc3RwbGFuZS52MS5EZWxldGVUaGluUG9vbFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuRGVsZXRlVGhpblBvb2xSZXNwb25zZRJVCgxDcmVhdGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuQ3JlYXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5DcmVhdGVWb2x1bWVSZXNwb25zZRJVCgxSZXNpemVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVzaXplVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZXNpemVWb2x1bWVSZXNwb25zZRJVCgxEZWxldGVWb2x1bWUSIS5ob3N0cGxhbmUudjEuRGVsZXRlVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5EZWxldGVWb2x1bWVSZXNwb25zZRJSCgtDbG9uZVZvbHVtZRIgLmhvc3RwbGFuZS52MS5DbG9uZVZvbHVtZVJlcXVlc3QaIS5ob3N0cGxhbmUudjEuQ2xvbmVWb2x1bWVSZXNwb25zZRJbCg5DcmVhdGVTbmFwc2hvdBIjLmhvc3RwbGFuZS52MS5DcmVhdGVTbmFwc2hvdFJlcXVlc3QaJC5ob3N0cGxhbmUudjEuQ3JlYXRlU25hcHNob3RSZXNwb25zZRJYCg1NZXJnZVNuYXBzaG90EiIuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLk1lcmdlU25hcHNob3RSZXNwb25zZRJVCgxSZW5hbWVWb2x1bWUSIS5ob3N0cGxhbmUudjEuUmVuYW1lVm9sdW1lUmVxdWVzdBoiLmhvc3RwbGFuZS52MS5SZW5hbWVWb2x1bWVSZXNwb25zZRJYCg1TZXRWb2x1bWVUYWdzEiIuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXF1ZXN0GiMuaG9zdHBsYW5lLnYxLlNldFZvbHVtZVRhZ3NSZXNwb25zZWIGcHJvdG8z", [file_hostplane_v1_inventory, file_hostplane_v1_operation]);
 
 /**
  * An LVM volume.
@@ -449,6 +449,49 @@ export const ResizeThinPoolResponseSchema: GenMessage<ResizeThinPoolResponse> = 
   messageDesc(file_hostplane_v1_volume, 8);
 
 /**
+ * The thin pool to delete. It must contain no volumes.
+ *
+ * @generated from message hostplane.v1.DeleteThinPoolRequest
+ */
+export type DeleteThinPoolRequest = Message<"hostplane.v1.DeleteThinPoolRequest"> & {
+  /**
+   * Name of the pool.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Volume group. It must be that of a device class.
+   *
+   * @generated from field: string volume_group = 2;
+   */
+  volumeGroup: string;
+};
+
+/**
+ * Describes the message hostplane.v1.DeleteThinPoolRequest.
+ * Use `create(DeleteThinPoolRequestSchema)` to create a new message.
+ */
+export const DeleteThinPoolRequestSchema: GenMessage<DeleteThinPoolRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 9);
+
+/**
+ * The pool is deleted.
+ *
+ * @generated from message hostplane.v1.DeleteThinPoolResponse
+ */
+export type DeleteThinPoolResponse = Message<"hostplane.v1.DeleteThinPoolResponse"> & {
+};
+
+/**
+ * Describes the message hostplane.v1.DeleteThinPoolResponse.
+ * Use `create(DeleteThinPoolResponseSchema)` to create a new message.
+ */
+export const DeleteThinPoolResponseSchema: GenMessage<DeleteThinPoolResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_volume, 10);
+
+/**
  * The volume to create.
  *
  * @generated from message hostplane.v1.CreateVolumeRequest
@@ -495,7 +538,7 @@ export type CreateVolumeRequest = Message<"hostplane.v1.CreateVolumeRequest"> & 
  * Use `create(CreateVolumeRequestSchema)` to create a new message.
  */
 export const CreateVolumeRequestSchema: GenMessage<CreateVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 9);
+  messageDesc(file_hostplane_v1_volume, 11);
 
 /**
  * The created volume.
@@ -516,7 +559,7 @@ export type CreateVolumeResponse = Message<"hostplane.v1.CreateVolumeResponse"> 
  * Use `create(CreateVolumeResponseSchema)` to create a new message.
  */
 export const CreateVolumeResponseSchema: GenMessage<CreateVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 10);
+  messageDesc(file_hostplane_v1_volume, 12);
 
 /**
  * The volume to grow.
@@ -559,7 +602,7 @@ export type ResizeVolumeRequest = Message<"hostplane.v1.ResizeVolumeRequest"> & 
  * Use `create(ResizeVolumeRequestSchema)` to create a new message.
  */
 export const ResizeVolumeRequestSchema: GenMessage<ResizeVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 11);
+  messageDesc(file_hostplane_v1_volume, 13);
 
 /**
  * The volume with its new size.
@@ -580,7 +623,7 @@ export type ResizeVolumeResponse = Message<"hostplane.v1.ResizeVolumeResponse"> 
  * Use `create(ResizeVolumeResponseSchema)` to create a new message.
  */
 export const ResizeVolumeResponseSchema: GenMessage<ResizeVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 12);
+  messageDesc(file_hostplane_v1_volume, 14);
 
 /**
  * The volume to delete.
@@ -615,7 +658,7 @@ export type DeleteVolumeRequest = Message<"hostplane.v1.DeleteVolumeRequest"> & 
  * Use `create(DeleteVolumeRequestSchema)` to create a new message.
  */
 export const DeleteVolumeRequestSchema: GenMessage<DeleteVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 13);
+  messageDesc(file_hostplane_v1_volume, 15);
 
 /**
  * The deleted volume.
@@ -636,7 +679,7 @@ export type DeleteVolumeResponse = Message<"hostplane.v1.DeleteVolumeResponse"> 
  * Use `create(DeleteVolumeResponseSchema)` to create a new message.
  */
 export const DeleteVolumeResponseSchema: GenMessage<DeleteVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 14);
+  messageDesc(file_hostplane_v1_volume, 16);
 
 /**
  * The volume to clone.
@@ -693,7 +736,7 @@ export type CloneVolumeRequest = Message<"hostplane.v1.CloneVolumeRequest"> & {
  * Use `create(CloneVolumeRequestSchema)` to create a new message.
  */
 export const CloneVolumeRequestSchema: GenMessage<CloneVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 15);
+  messageDesc(file_hostplane_v1_volume, 17);
 
 /**
  * The clone, or the operation that creates it.
@@ -721,7 +764,7 @@ export type CloneVolumeResponse = Message<"hostplane.v1.CloneVolumeResponse"> & 
  * Use `create(CloneVolumeResponseSchema)` to create a new message.
  */
 export const CloneVolumeResponseSchema: GenMessage<CloneVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 16);
+  messageDesc(file_hostplane_v1_volume, 18);
 
 /**
  * The snapshot to create.
@@ -779,7 +822,7 @@ export type CreateSnapshotRequest = Message<"hostplane.v1.CreateSnapshotRequest"
  * Use `create(CreateSnapshotRequestSchema)` to create a new message.
  */
 export const CreateSnapshotRequestSchema: GenMessage<CreateSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 17);
+  messageDesc(file_hostplane_v1_volume, 19);
 
 /**
  * The created snapshot.
@@ -800,7 +843,7 @@ export type CreateSnapshotResponse = Message<"hostplane.v1.CreateSnapshotRespons
  * Use `create(CreateSnapshotResponseSchema)` to create a new message.
  */
 export const CreateSnapshotResponseSchema: GenMessage<CreateSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 18);
+  messageDesc(file_hostplane_v1_volume, 20);
 
 /**
  * The snapshot to merge.
@@ -828,7 +871,7 @@ export type MergeSnapshotRequest = Message<"hostplane.v1.MergeSnapshotRequest"> 
  * Use `create(MergeSnapshotRequestSchema)` to create a new message.
  */
 export const MergeSnapshotRequestSchema: GenMessage<MergeSnapshotRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 19);
+  messageDesc(file_hostplane_v1_volume, 21);
 
 /**
  * The started merge.
@@ -857,7 +900,7 @@ export type MergeSnapshotResponse = Message<"hostplane.v1.MergeSnapshotResponse"
  * Use `create(MergeSnapshotResponseSchema)` to create a new message.
  */
 export const MergeSnapshotResponseSchema: GenMessage<MergeSnapshotResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 20);
+  messageDesc(file_hostplane_v1_volume, 22);
 
 /**
  * The volume to rename.
@@ -892,7 +935,7 @@ export type RenameVolumeRequest = Message<"hostplane.v1.RenameVolumeRequest"> & 
  * Use `create(RenameVolumeRequestSchema)` to create a new message.
  */
 export const RenameVolumeRequestSchema: GenMessage<RenameVolumeRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 21);
+  messageDesc(file_hostplane_v1_volume, 23);
 
 /**
  * The renamed volume.
@@ -913,7 +956,7 @@ export type RenameVolumeResponse = Message<"hostplane.v1.RenameVolumeResponse"> 
  * Use `create(RenameVolumeResponseSchema)` to create a new message.
  */
 export const RenameVolumeResponseSchema: GenMessage<RenameVolumeResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 22);
+  messageDesc(file_hostplane_v1_volume, 24);
 
 /**
  * The tags to set.
@@ -948,7 +991,7 @@ export type SetVolumeTagsRequest = Message<"hostplane.v1.SetVolumeTagsRequest"> 
  * Use `create(SetVolumeTagsRequestSchema)` to create a new message.
  */
 export const SetVolumeTagsRequestSchema: GenMessage<SetVolumeTagsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 23);
+  messageDesc(file_hostplane_v1_volume, 25);
 
 /**
  * The volume with its tags.
@@ -969,7 +1012,7 @@ export type SetVolumeTagsResponse = Message<"hostplane.v1.SetVolumeTagsResponse"
  * Use `create(SetVolumeTagsResponseSchema)` to create a new message.
  */
 export const SetVolumeTagsResponseSchema: GenMessage<SetVolumeTagsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 24);
+  messageDesc(file_hostplane_v1_volume, 26);
 
 /**
  * A thin pool.
@@ -1095,7 +1138,7 @@ export type ThinPool = Message<"hostplane.v1.ThinPool"> & {
  * Use `create(ThinPoolSchema)` to create a new message.
  */
 export const ThinPoolSchema: GenMessage<ThinPool> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 25);
+  messageDesc(file_hostplane_v1_volume, 27);
 
 /**
  * The thin pools to return.
@@ -1116,7 +1159,7 @@ export type ListThinPoolsRequest = Message<"hostplane.v1.ListThinPoolsRequest"> 
  * Use `create(ListThinPoolsRequestSchema)` to create a new message.
  */
 export const ListThinPoolsRequestSchema: GenMessage<ListThinPoolsRequest> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 26);
+  messageDesc(file_hostplane_v1_volume, 28);
 
 /**
  * Thin pools of the host.
@@ -1137,7 +1180,7 @@ export type ListThinPoolsResponse = Message<"hostplane.v1.ListThinPoolsResponse"
  * Use `create(ListThinPoolsResponseSchema)` to create a new message.
  */
 export const ListThinPoolsResponseSchema: GenMessage<ListThinPoolsResponse> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_volume, 27);
+  messageDesc(file_hostplane_v1_volume, 29);
 
 /**
  * Type of a volume.
@@ -1311,6 +1354,16 @@ export const VolumeService: GenService<{
     methodKind: "unary";
     input: typeof ResizeThinPoolRequestSchema;
     output: typeof ResizeThinPoolResponseSchema;
+  },
+  /**
+   * Deletes a thin pool that contains no volumes.
+   *
+   * @generated from rpc hostplane.v1.VolumeService.DeleteThinPool
+   */
+  deleteThinPool: {
+    methodKind: "unary";
+    input: typeof DeleteThinPoolRequestSchema;
+    output: typeof DeleteThinPoolResponseSchema;
   },
   /**
    * Creates an empty volume.

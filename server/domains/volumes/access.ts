@@ -112,6 +112,7 @@ export function createVolumeAccess(
       mergeSnapshot: { touches: snapshotAndOrigin },
       createThinPool: pool,
       resizeThinPool: pool,
+      deleteThinPool: pool,
       renameVolume: {
         touches: ({ name, newName, deviceClass }) => volumesNamed(deviceClass, name, newName),
       },

@@ -155,6 +155,18 @@ export const volumeNoun: Noun = {
           ? `resized the thin pool ${values.name}`
           : `resized the thin pool ${values.name}: ${sizeText(thinPool.sizeBytes)}, metadata ${sizeText(thinPool.metadataSizeBytes)}`,
     }),
+    change({
+      name: "remove-pool",
+      summary: "remove a thin pool that contains no volumes",
+      parameters: {
+        name: argument("name of the thin pool", word("name")),
+        group: argument("volume group", word("group")),
+      },
+      method: VolumeService.method.deleteThinPool,
+      request: ({ name, group }) => ({ name, volumeGroup: group }),
+      destroys: true,
+      done: (_response, values) => `removed the thin pool ${values.name}`,
+    }),
     list({
       name: "classes",
       summary: "list the device classes with their free space",

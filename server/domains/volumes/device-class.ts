@@ -1,9 +1,11 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
+import type { PhysicalVolume } from "../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../adapters/lvm/reasons.ts";
 import { isBackupSnapshot } from "../../lvm/operation-marks.ts";
+import { type Layout, largestVolumeBytes, layoutFrom } from "./layout.ts";
 import { volumeReasons } from "./reasons.ts";
 import { bytesPerGiB } from "./size.ts";
 
@@ -41,6 +43,11 @@ export function createOptionsOf({ stripe, stripeSize, lvcreateOptions = [] }: De
     ...(stripeSize === undefined ? [] : ["--stripesize", stripeSize]),
     ...parseCreateOptions(lvcreateOptions, "lvcreateOptions"),
   ];
+}
+
+/** Returns the layout of new volumes of a class. */
+export function layoutOf(deviceClass: DeviceClass): Layout {
+  return layoutFrom(createOptionsOf(deviceClass));
 }
 
 /** A device class with its volume group and thin pool, as LVM reports them. */
@@ -142,14 +149,20 @@ export function deviceClassOf(
   return (ofPool ?? ofGroup.find(({ thinPool }) => thinPool === undefined))?.name;
 }
 
-/** Returns the size of the volume group, or the limit for the total size of a thin pool's volumes. */
-export function limitBytes({ deviceClass, group, pool }: ResolvedClass): bigint {
+/**
+ * Returns the space for all volumes of a class: the largest volume that would fit in its group if that were empty, or the limit for
+ * the total size of a thin pool's volumes.
+ */
+export function limitBytes({ deviceClass, group, pool }: ResolvedClass, state: LvmState): bigint {
+  if (pool === undefined) {
+    return largestOf(deviceClass, group, state, ({ sizeBytes }) => sizeBytes);
+  }
   const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));
-  return pool === undefined ? group.sizeBytes : (pool.sizeBytes * thousandths) / 1000n;
+  return (pool.sizeBytes * thousandths) / 1000n;
 }
 
 /**
- * Returns the bytes that new volumes of the class may take: the group's free space, or what is left below the
+ * Returns the bytes that new volumes of the class may allocate: the group's free space, or what is left below the
  * overprovisioning limit of a thin pool (its size times `overprovision`, less the sizes of its volumes).
  */
 export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
@@ -160,13 +173,36 @@ export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigi
   // Backup snapshots exist only while a backup runs; a pool must not appear full because of one.
   const lasting = volumesOf(resolved, state).filter((volume) => !isBackupSnapshot(volume));
   const promised = lasting.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0n);
-  return atLeastZero(limitBytes(resolved) - promised);
+  return atLeastZero(limitBytes(resolved, state) - promised);
 }
 
-/** Returns the bytes that GetFreeBytes and Watch report: the allocatable bytes, less the spare of a thick class. */
+/**
+ * Returns the size of the largest new volume of the class. Of a thick class with copies, parity or stripes, this is less than it
+ * may allocate.
+ */
+export function creatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
+  const { deviceClass, group, pool } = resolved;
+  return pool === undefined
+    ? largestOf(deviceClass, group, state, ({ sizeBytes, usedBytes, allocatable, missing }) =>
+        allocatable && !missing ? sizeBytes - usedBytes : 0n,
+      )
+    : allocatableBytes(resolved, state);
+}
+
+function largestOf(
+  deviceClass: DeviceClass,
+  { name, extentSizeBytes }: VolumeGroup,
+  { physicalVolumes }: LvmState,
+  freeBytesOf: (device: PhysicalVolume) => bigint,
+): bigint {
+  const devices = physicalVolumes.filter(({ volumeGroupName }) => volumeGroupName === name);
+  return largestVolumeBytes(devices, extentSizeBytes, layoutOf(deviceClass), freeBytesOf);
+}
+
+/** Returns the bytes that GetFreeBytes and Watch report: the creatable bytes, less the spare of a thick class. */
 export function reportedFreeBytes(resolved: ResolvedClass, state: LvmState): bigint {
-  const allocatable = allocatableBytes(resolved, state);
-  return resolved.pool === undefined ? lessSpare(resolved.deviceClass, allocatable) : allocatable;
+  const creatable = creatableBytes(resolved, state);
+  return resolved.pool === undefined ? lessSpare(resolved.deviceClass, creatable) : creatable;
 }
 
 /** Subtracts the spare of a class from free space; the result is never below 0. */

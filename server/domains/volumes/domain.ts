@@ -1,3 +1,4 @@
+import { mountReasons } from "../../../adapters/mounts/reasons.ts";
 import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { LVService, VGService } from "../../../gen/lvmd/served/lvmd_pb.ts";
@@ -14,9 +15,9 @@ import type { VolumeSystem } from "./system/system.ts";
 export const volumesDomain = defineDomain<"volumes", typeof volumesSchema, VolumeSystem>({
   name: "volumes",
   services: [
-    { service: LVService, shown: shownLvServices },
+    { service: LVService, shown: shownLvServices, reasons: { RemoveLV: [mountReasons.MOUNTS_UNAVAILABLE] } },
     { service: VGService, shown: shownVgServices, rules: { Watch: { repeatable: true } } },
-    { service: VolumeService },
+    { service: VolumeService, reasons: { DeleteVolume: [mountReasons.MOUNTS_UNAVAILABLE] } },
     ...csiManifests,
   ],
   resourceTypes: [volumeResourceTypes],

@@ -30,11 +30,15 @@ export function serveVolumes(system: VolumeSystem, context: DomainContext): Doma
   const { lvm } = own;
   const volumes = createVolumes({ ...system, lvm });
   const { backup } = system;
+  const mounts = system.csi?.mounts;
   const keySeal = context.repositoryKeySeal;
   const backups = backup && createVolumeBackups({ ...context, ...system, ...backup, lvm, keySeal });
-  const changes = createLvChanges(createVolumeChanges({ ...context, ...system, lvm, volumes }), backups);
+  const changes = createLvChanges(
+    createVolumeChanges({ ...context, ...system, lvm, volumes, mounts }),
+    backups,
+  );
   const thickClones = createThickClones({ ...context, ...system, lvm });
-  const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm, thickClones });
+  const serviceChanges = createVolumeServiceChanges({ ...context, ...system, lvm, thickClones, mounts });
   const csi = serveCsi(system, { lvm, volumes, thickClones }, context);
   const onFailed = (error: unknown) =>
     context.log.warn("events of volumes could not be published; retrying", error);

@@ -15,7 +15,7 @@ import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
 import { createStateBroadcast } from "../../rpc/streams/state-broadcast.ts";
 import type { LvChanges } from "./changes/lv-changes.ts";
 import {
-  allocatableBytes,
+  creatableBytes,
   lessSpare,
   type ResolvedClass,
   reportedFreeBytes,
@@ -80,7 +80,7 @@ function listedVolumes(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProto
 /** Returns the bytes that GetFreeBytes reports. The current protocol subtracts the spare of a thin class as well. */
 function freeBytesLessSpare(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProtocol): bigint {
   return lvmd === "current"
-    ? lessSpare(resolved.deviceClass, allocatableBytes(resolved, state))
+    ? lessSpare(resolved.deviceClass, creatableBytes(resolved, state))
     : reportedFreeBytes(resolved, state);
 }
 

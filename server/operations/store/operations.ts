@@ -1,8 +1,7 @@
-import { sql } from "kysely";
 import type { TransactionContext } from "../../store/transaction.ts";
 import type { Operation } from "../operation.ts";
-import type { OperationFilters } from "../operation-filters.ts";
 import { insertSteps } from "./claims.ts";
+import { type ListQueryOptions, listQuery } from "./list-query.ts";
 import { operationOf, operationsFromRows, publishOperation, rowOf } from "./rows.ts";
 import type { OperationsTable } from "./tables.ts";
 
@@ -132,41 +131,8 @@ export const operationRecordTransactions = {
   },
 
   /** Lists operations, newest first, starting below `belowSeq`; `nextSeq` is where the next page begins. */
-  async "operations.list"(
-    context: TransactionContext,
-    { filters, belowSeq, limit }: { filters: OperationFilters; belowSeq: number | undefined; limit: number },
-  ) {
-    let query = context.db
-      .selectFrom("operations")
-      .selectAll()
-      .orderBy("seq", "desc")
-      .limit(limit + 1);
-    const { states, kind, resource, actor, fromMs, toMs, services } = filters;
-    if (belowSeq !== undefined) {
-      query = query.where("seq", "<", belowSeq);
-    }
-    if (states !== undefined) {
-      query = query.where("state", "in", states);
-    }
-    if (kind !== undefined) {
-      query = query.where(sql<boolean>`(kind = ${kind} or ${isBelow("kind", kind, ".")})`);
-    }
-    if (resource !== undefined) {
-      query = query.where(sql<boolean>`(resource = ${resource} or ${isBelow("resource", resource, "/")})`);
-    }
-    if (actor !== undefined) {
-      query = query.where("actor", "=", actor);
-    }
-    if (fromMs !== undefined) {
-      query = query.where("created_at", ">=", fromMs);
-    }
-    if (toMs !== undefined) {
-      query = query.where("created_at", "<", toMs);
-    }
-    if (services !== undefined) {
-      query = query.where(({ or }) => or(services.map((service) => isBelow("rpc", service, "/"))));
-    }
-    const rows = await query.execute();
+  async "operations.list"(context: TransactionContext, { filters, belowSeq, limit }: ListQueryOptions) {
+    const rows = await listQuery(context, { filters, belowSeq, limit: limit + 1 }).execute();
     const page = rows.slice(0, limit);
     const operations = await operationsFromRows(context, page);
     return { operations, nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined };
@@ -249,10 +215,4 @@ async function countOpen({ db }: TransactionContext, { account_id, actor }: NewO
     .where("ended_at", "is", null)
     .executeTakeFirstOrThrow();
   return { inAll: Number(inAll), ofRequester: Number(ofRequester) };
-}
-
-/** Builds a prefix condition: both databases compare text byte by byte, so that all texts with one prefix are adjacent. */
-function isBelow(column: "kind" | "resource" | "rpc", parent: string, separator: "." | "/") {
-  const next = separator === "." ? "/" : "0";
-  return sql<boolean>`(${sql.ref(column)} >= ${parent + separator} and ${sql.ref(column)} < ${parent + next})`;
 }

@@ -92,6 +92,8 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof fromField
   "hostplane.v1.ResizeThinPoolRequest.name": "pool0",
   "hostplane.v1.ResizeThinPoolRequest.volume_group": "sandbox-vg",
   "hostplane.v1.ResizeThinPoolRequest.size_bytes": "2147483648",
+  "hostplane.v1.DeleteThinPoolRequest.name": "pool0",
+  "hostplane.v1.DeleteThinPoolRequest.volume_group": "sandbox-vg",
   "hostplane.v1.CreateVolumeRequest.name": "data",
   "hostplane.v1.CreateVolumeRequest.size_bytes": "1073741824",
   "hostplane.v1.ResizeVolumeRequest.name": volume,

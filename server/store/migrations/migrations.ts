@@ -10,6 +10,7 @@ import { makePlanApprovals } from "./009-plan-approvals.ts";
 import { addGrants } from "./010-grants.ts";
 import { makeProviderLogins } from "./011-provider-logins.ts";
 import { nameMasterKeys } from "./012-master-keys.ts";
+import { indexOperationsByResource } from "./013-operations-by-resource.ts";
 import type { Migration } from "./migration.ts";
 
 /** In order: the version of a database is the number of migrations applied. */
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   addGrants,
   makeProviderLogins,
   nameMasterKeys,
+  indexOperationsByResource,
 ];

@@ -32,6 +32,10 @@ test("each step is one command without force options", (t) => {
   t.equal(words({ kind: "activate", ...at }), "lvm lvchange -ay -K -- vg0/data");
   t.equal(words({ kind: "deactivate", ...at }), "lvm lvchange -an -- vg0/data");
   t.equal(words({ kind: "remove", ...at }), "lvm lvremove --yes --select lv_attr!~^[oOt] -- vg0/data");
+  t.equal(
+    words({ kind: "removeThinPool", ...at }),
+    "lvm lvremove --yes --select lv_attr=~^t && thin_count=0 -- vg0/data",
+  );
   t.end();
 });
 

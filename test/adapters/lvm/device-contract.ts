@@ -96,6 +96,30 @@ export function testDeviceContract(
     t.equal((await lvm.read()).value.volumes.length, 1);
   });
 
+  deviceTest("a striped volume continues on other devices when one is full", async (t, subject) => {
+    const { lvm, spares, add, devices, setAllocatable, volumeGroupName } = subject;
+    const create = (name: string, extents: bigint, options: readonly string[] = []) =>
+      lvm.run({ kind: "create", volumeGroupName, name, sizeBytes: extents * extent, tags: [], options });
+    await add(...spares.slice(0, 2));
+    const paths = (await devices()).map(({ path }) => path);
+    // Leaves 30, 20 and 50 extents: 30 on two devices, then 20 on two.
+    for (const [index, used] of [20n, 30n].entries()) {
+      for (const path of paths) {
+        await setAllocatable(path, path === paths[index]);
+      }
+      await create(`used-${index}`, used);
+    }
+    for (const path of paths) {
+      await setAllocatable(path, true);
+    }
+    const striped = ["--stripes", "2"];
+    t.equal(await reasonOf(create("more", 102n, striped)), "NO_SPACE");
+    await create("most", 100n, striped);
+    const { value } = await lvm.read();
+    t.same(value.volumes.find(({ name }) => name === "most")?.devicePaths, [...paths].sort());
+    t.equal(value.volumeGroups[0]?.freeBytes, 0n);
+  });
+
   deviceTest("an empty device is removed from its group and freed", async (t, subject) => {
     const { lvm, spares, devices, add, run, group } = subject;
     const [first = ""] = spares;

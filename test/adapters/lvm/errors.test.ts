@@ -257,6 +257,10 @@ test("success is no error, and neither is a resize to the present size", (t) => 
 
 test("a removal that lvm skipped silently is VOLUME_PROTECTED", (t) => {
   t.equal(errorFromStepResult(remove, result(0, ""))?.reason, "VOLUME_PROTECTED");
+  t.match(errorFromStepResult({ kind: "removeThinPool", ...at }, result(0, "")), {
+    reason: "VOLUME_PROTECTED",
+    message: "vg0/data contains volumes or is not a thin pool, so LVM did not remove it",
+  });
   t.end();
 });
 

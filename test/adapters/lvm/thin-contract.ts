@@ -125,6 +125,33 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
     t.match(await find("one"), { thinPoolName: "second" });
   });
 
+  test(`${kind}: only an empty thin pool is removed, the last one with the spare`, async (t) => {
+    const { lvm, volumeGroupName, thinPoolName } = await makeSubject(t);
+    t.teardown(() => lvm.close());
+    const at = (name: string) => ({ volumeGroupName, name });
+    const group = async () =>
+      (await lvm.read()).value.volumeGroups.find(({ name }) => name === volumeGroupName);
+    const removePool = (name: string) => lvm.run({ kind: "removeThinPool", ...at(name) });
+    await lvm.run({ kind: "create", ...at("thick"), sizeBytes: extent, tags: [] });
+    await lvm.run({ kind: "createThinPool", ...at("second"), sizeBytes: 5n * extent, tags: [] });
+    await lvm.run({ kind: "resizeMetadata", ...at("second"), sizeBytes: 2n * extent });
+    const before = (await group())?.freeBytes ?? 0n;
+    await lvm.run({ kind: "create", ...at("one"), sizeBytes: extent, tags: [], thinPoolName: "second" });
+    for (const name of ["second", "one", "thick"]) {
+      t.equal(await reasonOf(removePool(name)), "VOLUME_PROTECTED", name);
+    }
+    t.equal(await reasonOf(removePool("absent")), "VOLUME_NOT_FOUND");
+    await lvm.run({ kind: "remove", ...at("one") });
+    t.equal(await reasonOf(lvm.run({ kind: "remove", ...at("second") })), "VOLUME_PROTECTED");
+    await removePool("second");
+    t.equal((await group())?.freeBytes, before + 7n * extent, "the spare keeps its size");
+    await removePool(thinPoolName);
+    await lvm.run({ kind: "remove", ...at("thick") });
+    t.same((await lvm.read()).value.volumes, []);
+    const { sizeBytes, freeBytes } = (await group()) ?? {};
+    t.equal(freeBytes, sizeBytes, "the spare is gone");
+  });
+
   test(`${kind}: a snapshot is merged into its origin`, async (t) => {
     const { lvm, volumeGroupName, thinPoolName } = await makeSubject(t);
     t.teardown(() => lvm.close());

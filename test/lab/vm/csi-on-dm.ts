@@ -8,6 +8,7 @@ import {
   Node,
   type VolumeCapabilitySchema,
 } from "../../../gen/csi/v1/csi_pb.ts";
+import { LVService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { type CsiGateway, hostShell, mountsBelow, startCsiGateway } from "./csi-gateway.ts";
 import { assertRefused } from "./dm-checks.ts";
 
@@ -32,6 +33,7 @@ const block: CapabilityInit = {
 interface Subject {
   readonly controller: Client<typeof Controller>;
   readonly node: Client<typeof Node>;
+  readonly lvmd: Client<typeof LVService>;
   readonly root: string;
   /** Creates a volume and the directory for staging it. */
   create(name: string, capability: CapabilityInit, bytes?: bigint, from?: string): Promise<Place>;
@@ -53,6 +55,7 @@ function createSubject({ gateway, root }: CsiGateway): Subject {
   return {
     controller,
     node,
+    lvmd: createClient(LVService, transport),
     root,
     async create(name, capability, bytes = 64n * mib, from) {
       const { volume } = await controller.createVolume({
@@ -179,6 +182,8 @@ async function checkBlock(subject: Subject): Promise<void> {
   await controller.controllerExpandVolume({ volumeId: one.volumeId, capacityRange });
   const { usage } = await node.nodeGetVolumeStats({ volumeId: one.volumeId, volumePath: one.target });
   assert.equal(usage[0]?.total, 96n * mib);
+  // No program has the device open, so LVM would remove the volume.
+  await assertRefused(subject.lvmd.removeLV({ name: "raw" }), "VOLUME_IN_USE");
   await subject.remove(one);
 }
 

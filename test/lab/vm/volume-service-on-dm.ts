@@ -113,6 +113,13 @@ async function checkThin(volumes: Client<typeof VolumeService>, volumeGroup: str
     volumes.createSnapshot({ source: "thin", name: "sized", deviceClass, spaceBytes: mib }),
     "INVALID_FIELD",
   );
+
+  await assertRefused(volumes.deleteThinPool(pool), "VOLUME_PROTECTED");
+  for (const name of ["second", "first", "thin"]) {
+    await volumes.deleteVolume({ name, deviceClass });
+  }
+  await volumes.deleteThinPool(pool);
+  await assertRefused(volumes.deleteThinPool(pool), "VOLUME_NOT_FOUND");
 }
 
 // A program for the virtual machine: node test/lab/vm/volume-service-on-dm.ts VOLUME-GROUP

@@ -103,6 +103,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "hostplane.v1.VolumeService/GetVolume": "viewer",
   "hostplane.v1.VolumeService/CreateThinPool": "operator",
   "hostplane.v1.VolumeService/ResizeThinPool": "operator",
+  "hostplane.v1.VolumeService/DeleteThinPool": "operator",
   "hostplane.v1.VolumeService/CreateVolume": "operator",
   "hostplane.v1.VolumeService/ResizeVolume": "operator",
   "hostplane.v1.VolumeService/DeleteVolume": "operator",

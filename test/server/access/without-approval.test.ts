@@ -53,6 +53,7 @@ const requests: Readonly<Record<string, JsonObject>> = {
   [`${volumes}/MergeSnapshot`]: { name: "earlier" },
   [`${volumes}/CreateThinPool`]: { name: "a", volumeGroup: "sandbox-vg", sizeBytes: "1" },
   [`${volumes}/ResizeThinPool`]: { name: "pool", volumeGroup: "sandbox-vg", sizeBytes: String(2 ** 30) },
+  [`${volumes}/DeleteThinPool`]: { name: "pool", volumeGroup: "sandbox-vg" },
   [`${volumes}/RenameVolume`]: { name: "sandbox-web", newName: "a" },
   [`${volumes}/SetVolumeTags`]: { name: "sandbox-web", tags: ["a"] },
   [`${controller}/CreateVolume`]: { name: "c", volumeCapabilities },

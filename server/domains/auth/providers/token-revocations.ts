@@ -17,6 +17,7 @@ export interface TokenRevocationsOptions {
   readonly onFailed: (message: string, error: unknown) => void;
 }
 
+/** Creates the revocations of a gateway. They run in the background, so that no logout waits for a provider. */
 export function createTokenRevocations({ providers, onFailed }: TokenRevocationsOptions): TokenRevocations {
   const running = new Set<Promise<void>>();
 

@@ -1,12 +1,12 @@
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { DeleteVolumeRequest } from "../../../../gen/hostplane/v1/volume_pb.ts";
-import type { ShortChange } from "../../../domain/short-change.ts";
+import type { ReadingChange } from "../../../domain/short-change.ts";
 import { findDeviceClass } from "../device-class.ts";
 import { createRemoveVolume, type RemoveSpec } from "./remove-volume.ts";
 import { assertChangeable, type VolumeChangeParts } from "./volume-change.ts";
 
 /** The deletion of a volume, whose request is independent of the caller. */
-export type DeleteVolume = ShortChange<DeleteVolumeRequest, RemoveSpec, LvmState> & {
+export type DeleteVolume = ReadingChange<DeleteVolumeRequest, RemoveSpec, LvmState> & {
   parse(request: DeleteVolumeRequest): RemoveSpec;
 };
 

@@ -4,10 +4,11 @@ import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.t
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
 import type { RemoveLVRequest } from "../../../../gen/lvmd/served/lvmd_pb.ts";
-import type { ShortChange } from "../../../domain/short-change.ts";
+import type { ReadingChange } from "../../../domain/short-change.ts";
 import type { MutationStep } from "../../../operations/mutation.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { assertClosed, assertRemovable } from "../protection.ts";
+import { assertUnmounted } from "./assert-unmounted.ts";
 import {
   assertChangeable,
   factsOfVolume,
@@ -26,7 +27,7 @@ export interface RemoveSpec extends VolumeSpec {
 /** volumes.remove: removes a volume and its data. */
 export function createRemoveVolume(
   parts: VolumeChangeParts,
-): ShortChange<RemoveLVRequest, RemoveSpec, LvmState> {
+): ReadingChange<RemoveLVRequest, RemoveSpec, LvmState> {
   return {
     /** @throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD, VOLUME_PROTECTED */
     parse({ name, deviceClass: className }, { peer }) {
@@ -37,14 +38,15 @@ export function createRemoveVolume(
 
     targetOf,
 
-    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND, VOLUME_PROTECTED */
-    check({ name, deviceClass, mustExist }, state) {
+    /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND, VOLUME_PROTECTED, VOLUME_IN_USE, MOUNTS_UNAVAILABLE */
+    async check({ name, deviceClass, mustExist }, state) {
       const resolved = assertResolved(deviceClass, state);
       const { group } = resolved;
       const resource = volumeResource(group.name, name);
       const volume = findVolume(resolved, state, name);
       if (volume !== undefined) {
         assertRemovable(volume, state, parts.isProtectedName);
+        await (parts.mounts && assertUnmounted(parts.mounts, volume));
       } else if (mustExist) {
         throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `logical volume ${name} is not found`, {
           resource,

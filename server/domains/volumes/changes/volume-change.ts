@@ -9,6 +9,7 @@ import {
   volumeResource,
 } from "../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../adapters/lvm/reasons.ts";
+import type { MountAdapter } from "../../../../adapters/mounts/adapter.ts";
 import type { ChangeTarget } from "../../../domain/short-change.ts";
 import { reservedTagStart, shownName } from "../../../lvm/operation-marks.ts";
 import { isProtected } from "../../../lvm/volume-refusals.ts";
@@ -30,6 +31,8 @@ export interface VolumeChangeParts {
   readonly deviceClasses: readonly DeviceClass[];
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   readonly isProtectedName: IsProtectedName;
+  /** Mounts of the host; undefined where the CSI driver is off, which alone publishes raw block devices. */
+  readonly mounts?: Pick<MountAdapter, "mounts"> | undefined;
 }
 
 /** The part of a validated change that all changes of volumes have. */

@@ -17,7 +17,7 @@ import { createCreateVolume, type NewVolume } from "./create-volume.ts";
 import { createRemoveVolume } from "./remove-volume.ts";
 import { createResizeVolume } from "./resize-volume.ts";
 import { createSnapshotVolume } from "./snapshot-volume.ts";
-import type { VolumeSpec } from "./volume-change.ts";
+import type { VolumeChangeParts, VolumeSpec } from "./volume-change.ts";
 
 export interface VolumeChangesOptions extends ChangeVolumesOptions {
   readonly volumes: Volumes;
@@ -25,6 +25,7 @@ export interface VolumeChangesOptions extends ChangeVolumesOptions {
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed or resized. */
   readonly protect: readonly string[];
+  readonly mounts?: VolumeChangeParts["mounts"];
 }
 
 /** The changes of the volumes of this host. */

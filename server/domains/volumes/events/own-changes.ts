@@ -32,6 +32,7 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
   activate: ["volume.changed"],
   deactivate: ["volume.changed"],
   remove: ["volume.changed", "volume.removed"],
+  removeThinPool: ["volume.changed", "volume.removed"],
 };
 
 /** @param lvm the adapter to wrap; a change made directly by it counts as a change by others */

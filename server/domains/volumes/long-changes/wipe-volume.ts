@@ -30,7 +30,7 @@ export function createWipeVolume(parts: WipeVolumeParts): LongChange<DeleteVolum
       const { value: state } = await lvm.refresh(signal);
       const resource = volumeResource(spec.deviceClass.volumeGroup, spec.name);
       await operations.assertFree(resource, operation?.id);
-      const { plan, backend } = deletion.check(spec, state);
+      const { plan, backend } = await deletion.check(spec, state);
       deletion.preflight?.(spec, state);
       const volume = requireVolume(assertResolved(spec.deviceClass, state), state, spec.name);
       assertActive(volume, createShownCommand(lvm));

@@ -2,7 +2,13 @@ import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { FigureSource } from "../../../domain/figure-source.ts";
 import { bytes, percent } from "../../../domain/inventory-source.ts";
 import type { SampledSystem } from "../../../history/sampled-resource.ts";
-import { type DeviceClass, reportedFreeBytes, resolveClass } from "../device-class.ts";
+import {
+  creatableBytes,
+  type DeviceClass,
+  limitBytes,
+  reportedFreeBytes,
+  resolveClass,
+} from "../device-class.ts";
 
 /** Space of the device classes, as `deviceClasses/NAME`. A class whose volume group or thin pool is missing has no figures. */
 export function createDeviceClassFigures(
@@ -25,13 +31,12 @@ function classFigures(deviceClass: DeviceClass, state: LvmState): SampledSystem 
   if (resolved === undefined) {
     return { name, figures: [] };
   }
-  const { group, pool } = resolved;
+  const { pool } = resolved;
   const free = bytes("free", reportedFreeBytes(resolved, state));
   if (pool === undefined) {
-    return {
-      name,
-      figures: [bytes("size", group.sizeBytes), bytes("used", group.sizeBytes - group.freeBytes), free],
-    };
+    const sizeBytes = limitBytes(resolved, state);
+    const usedBytes = sizeBytes - creatableBytes(resolved, state);
+    return { name, figures: [bytes("size", sizeBytes), bytes("used", usedBytes), free] };
   }
   const written = pool.dataPercent === undefined ? [] : [percent("data_used", pool.dataPercent)];
   return { name, figures: [bytes("size", pool.sizeBytes), free, ...written] };

@@ -73,7 +73,7 @@ function samplesOf(deviceClass: DeviceClass, state: LvmState): MetricSample[] {
     percent === undefined ? [] : [{ name, labels, value: percent / 100 }];
   return [
     { name: free, labels, value: Number(reportedFreeBytes(resolved, state)) },
-    { name: size, labels, value: Number(limitBytes(resolved)) },
+    { name: size, labels, value: Number(limitBytes(resolved, state)) },
     ...share(dataUsed, resolved.pool?.dataPercent),
     ...share(metadataUsed, resolved.pool?.metadataPercent),
   ];

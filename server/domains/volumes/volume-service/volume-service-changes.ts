@@ -20,10 +20,11 @@ import { createNamedVolume } from "../changes/create-volume.ts";
 import { createDeleteVolume } from "../changes/delete-volume.ts";
 import { createGrowThinPool } from "../changes/grow-thin-pool.ts";
 import { createGrowVolume, type GrowRequest } from "../changes/grow-volume.ts";
+import { createRemoveThinPool } from "../changes/remove-thin-pool.ts";
 import { createRenameVolume } from "../changes/rename-volume.ts";
 import { createSetVolumeTags } from "../changes/set-volume-tags.ts";
 import type { PoolSpec } from "../changes/thin-pool-change.ts";
-import type { VolumeSpec } from "../changes/volume-change.ts";
+import type { VolumeChangeParts, VolumeSpec } from "../changes/volume-change.ts";
 import { type DeviceClass, findDeviceClass, type LvcreateOptionClass } from "../device-class.ts";
 import type { MergeInput } from "../long-changes/merge-kind.ts";
 import { createMergeSnapshot } from "../long-changes/merge-snapshot.ts";
@@ -37,6 +38,7 @@ export type VolumeServiceChanges = ChangesOf<
   typeof VolumeService,
   | "createThinPool"
   | "resizeThinPool"
+  | "deleteThinPool"
   | "createVolume"
   | "resizeVolume"
   | "deleteVolume"
@@ -52,6 +54,7 @@ export interface VolumeServiceChangesOptions extends ChangeVolumesOptions {
   readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed, resized, renamed or restored. */
   readonly protect: readonly string[];
+  readonly mounts?: VolumeChangeParts["mounts"];
   readonly operations: Pick<Operations, "assertFree" | "register">;
   readonly operationMessage: DomainContext["operationMessage"];
   readonly thickClones: ThickClones;
@@ -82,6 +85,7 @@ export function createVolumeServiceChanges(options: VolumeServiceChangesOptions)
   return {
     createThinPool: change(createCreateThinPool(parts), respondWithPool),
     resizeThinPool: change(createGrowThinPool(parts), respondWithPool),
+    deleteThinPool: change(createRemoveThinPool(parts), async () => ({})),
     createVolume: change(createNamedVolume(parts), respond),
     resizeVolume: {
       plan: async (message, by) => resize.plan(await growRequest(message, by.signal), by),

@@ -71,6 +71,7 @@ const concerns: Readonly<Record<string, Concern>> = {
   "hostplane.v1.VolumeService/MergeSnapshot": outside,
   "hostplane.v1.VolumeService/CreateThinPool": { name: "pool", volumeGroup: "sandbox-vg" },
   "hostplane.v1.VolumeService/ResizeThinPool": { name: "pool", volumeGroup: "sandbox-vg" },
+  "hostplane.v1.VolumeService/DeleteThinPool": { name: "pool", volumeGroup: "sandbox-vg" },
   "csi.v1.Controller/ControllerExpandVolume": "all",
   "csi.v1.Controller/ControllerGetCapabilities": "all",
   "csi.v1.Controller/ControllerGetVolume": "all",

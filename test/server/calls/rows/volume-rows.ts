@@ -148,6 +148,13 @@ export const volumeRows: readonly Row[] = [
     "OUT_OF_RANGE",
     "SHRINK_NOT_ALLOWED",
   ),
+  answers("hostplane.v1.VolumeService/DeleteThinPool", { name: "pool0", volumeGroup: "sandbox-vg" }, {}),
+  refuses(
+    "hostplane.v1.VolumeService/DeleteThinPool",
+    { name: "pool0", volumeGroup: "sandbox-vg" },
+    "NOT_FOUND",
+    "VOLUME_NOT_FOUND",
+  ),
   answers("hostplane.v1.VolumeService/CreateSnapshot", { source: "base", name: "base-before" }, {}),
   answers(
     "hostplane.v1.VolumeService/MergeSnapshot",

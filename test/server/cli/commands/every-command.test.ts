@@ -63,6 +63,11 @@ const samples: Readonly<Record<string, Sample>> = {
     code: 1,
     prints: /thin pool sandbox-vg\/none not found/,
   },
+  "volume remove-pool": {
+    args: ["none", "sandbox-vg", "--yes"],
+    code: 1,
+    prints: /thin pool sandbox-vg\/none not found/,
+  },
   "volume classes": { prints: /^sandbox-ssd +16 GiB/m },
   "volume create": {
     args: ["new", "--size", "1GiB", "--tag", "a=b"],

@@ -43,6 +43,17 @@ export function volumeOf(
   };
 }
 
+/** Returns a state for tests, in which each group has one device. */
 export function stateOf(volumeGroups: readonly VolumeGroup[], volumes: readonly LogicalVolume[]): LvmState {
-  return { volumeGroups, volumes, physicalVolumes: [] };
+  const physicalVolumes = volumeGroups.map(({ name, sizeBytes, freeBytes }) => ({
+    path: `/dev/of-${name}`,
+    uuid: `uuid-of-device-${name}`,
+    volumeGroupName: name,
+    sizeBytes,
+    usedBytes: sizeBytes - freeBytes,
+    allocatable: true,
+    missing: false,
+    device: undefined,
+  }));
+  return { volumeGroups, volumes, physicalVolumes };
 }

@@ -125,7 +125,7 @@ export function createControllerService(
         return { availableCapacity: 0n };
       }
       const unitBytes = allocationUnitBytes(resolved);
-      const freeBytes = creatableBytes(resolved, state);
+      const freeBytes = availableBytes(resolved, state);
       return {
         availableCapacity: freeBytes,
         maximumVolumeSize: (freeBytes / unitBytes) * unitBytes,
@@ -161,7 +161,7 @@ function assertOfClass({ name }: DeviceClass, requested: DeviceClass | undefined
 }
 
 /** Returns the bytes that new volumes may take: none where CreateVolume would refuse each. */
-function creatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
+function availableBytes(resolved: ResolvedClass, state: LvmState): bigint {
   const { group, pool } = resolved;
   const isUnusable = group.missingPvCount > 0 || (pool !== undefined && whyUnusable(pool) !== undefined);
   return isUnusable ? 0n : reportedFreeBytes(resolved, state);

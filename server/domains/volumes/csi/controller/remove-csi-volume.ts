@@ -1,5 +1,4 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import { hostReasons } from "../../../../../adapters/host/reasons.ts";
 import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource } from "../../../../../adapters/lvm/names.ts";
 import { lvmReasons } from "../../../../../adapters/lvm/reasons.ts";
@@ -11,7 +10,6 @@ import type { DeviceClass } from "../../device-class.ts";
 import { type CsiKind, csiMarksOf } from "../csi-marks.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, type CsiVolume, csiIdOf, findCsiVolume, groupOfId, resourceOfId } from "../csi-volume.ts";
-import { isOfVolume } from "../node/volume-mounts.ts";
 import { assertNotRead } from "./assert-not-read.ts";
 
 /** A volume or snapshot to remove. */
@@ -27,7 +25,7 @@ export function createRemoveCsiVolume<Request>(
   field: string,
   idOf: (request: Request) => string,
 ): LocatedChange<Request, RemoveCsiVolumeSpec, LvmState> {
-  const { deviceClasses, mounts } = parts;
+  const { deviceClasses } = parts;
   const remove = createRemoveVolume(parts);
   const removal = ({ volume, deviceClass }: CsiVolume) => ({
     name: volume.name,
@@ -48,7 +46,6 @@ export function createRemoveCsiVolume<Request>(
     async check({ id }, state) {
       const found = findCsiVolume(state, deviceClasses, kind, id);
       if (found !== undefined) {
-        await assertUnmounted(mounts, found);
         assertNotRead(state, found);
         return remove.check(removal(found), state);
       }
@@ -65,20 +62,6 @@ export function createRemoveCsiVolume<Request>(
     /** @throws InfraError VOLUME_IN_USE */
     preflight: ({ found }, state) => found && remove.preflight?.(removal(found), state),
   };
-}
-
-/**
- * Refuses to remove what is published. LVM only knows whether a device is open, which the mount of its node is not; that mount would
- * be left, and would no longer be recognized as one of the volume.
- * @throws InfraError VOLUME_IN_USE
- */
-async function assertUnmounted({ mounts }: CsiParts["mounts"], { id, volume }: CsiVolume): Promise<void> {
-  const mounted = (await mounts()).find((mount) => isOfVolume(mount, volume));
-  if (mounted !== undefined) {
-    throw new InfraError(hostReasons.VOLUME_IN_USE, `${id} is mounted at ${mounted.path}`, {
-      resource: resourceOfId(id),
-    });
-  }
 }
 
 /**

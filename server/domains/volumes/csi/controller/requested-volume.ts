@@ -3,9 +3,9 @@ import type { LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import type { SnapshotSpec } from "../../changes/snapshot-volume.ts";
 import {
   assertResolved,
-  createOptionsOf,
   type DeviceClass,
   findDeviceClass,
+  layoutOf,
   type ResolvedClass,
 } from "../../device-class.ts";
 import { type CapacityRange, isInRange, sizeWithin } from "../capacity-range.ts";
@@ -65,9 +65,7 @@ export function assertCompatible(
  * device: `Rounding size 12.00 MiB (3 extents) up to stripe boundary size 16.00 MiB (4 extents).`
  */
 export function allocationUnitBytes({ group, deviceClass }: ResolvedClass): bigint {
-  const options = createOptionsOf(deviceClass);
-  const at = options.lastIndexOf("--stripes");
-  return group.extentSizeBytes * BigInt(at === -1 ? 1 : (options[at + 1] ?? 1));
+  return group.extentSizeBytes * BigInt(layoutOf(deviceClass).dataCount);
 }
 
 /**

@@ -6,11 +6,12 @@ import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { NodeExpandVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
 import type { Mutation } from "../../../../operations/mutation.ts";
+import { isMountOf } from "../../changes/assert-unmounted.ts";
 import { parseCapacityRange } from "../capacity-range.ts";
 import { type ExpandCsiVolumeSpec, expansion, targetOfExpansion } from "../controller/expand-csi-volume.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
-import { isOfVolume, isReadOnly, mountStepOf, visibleAt } from "./volume-mounts.ts";
+import { isReadOnly, mountStepOf, visibleAt } from "./volume-mounts.ts";
 
 /** A mounted volume to grow. */
 export interface ExpandMountedSpec extends Omit<ExpandCsiVolumeSpec, "isBlock"> {
@@ -45,7 +46,7 @@ export function createExpandMountedVolume(
       const { volume } = requireCsiVolume(state, deviceClasses, "volume", id);
       const all = await mounts.mounts();
       const mounted = visibleAt(all, path);
-      if (mounted === undefined || !isOfVolume(mounted, volume)) {
+      if (mounted === undefined || !isMountOf(mounted, volume)) {
         throw new InfraError(mountReasons.MOUNT_MISSING, `volume ${id} is not mounted at ${path}`, {
           resource: resourceOfId(id),
         });
@@ -54,7 +55,7 @@ export function createExpandMountedVolume(
       if (mounted.node !== undefined) {
         return growth;
       }
-      const writable = all.find((mount) => isOfVolume(mount, volume) && !isReadOnly(mount));
+      const writable = all.find((mount) => isMountOf(mount, volume) && !isReadOnly(mount));
       if (writable === undefined || !isGrown(writable)) {
         throw new InfraError(
           mountReasons.MOUNT_MISSING,

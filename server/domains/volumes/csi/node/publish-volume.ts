@@ -8,6 +8,7 @@ import { mountReasons } from "../../../../../adapters/mounts/reasons.ts";
 import type { NodePublishVolumeRequest } from "../../../../../gen/csi/v1/csi_pb.ts";
 import type { LocatedChange } from "../../../../domain/short-change.ts";
 import type { Mutation, MutationStep } from "../../../../operations/mutation.ts";
+import { isMountOf } from "../../changes/assert-unmounted.ts";
 import { factsOfVolume } from "../../changes/volume-change.ts";
 import { assertResolved } from "../../device-class.ts";
 import { type Capability, parseCapability } from "../capability.ts";
@@ -17,7 +18,6 @@ import { csiReasons } from "../reasons.ts";
 import {
   assertAsRequested,
   assertOneUse,
-  isOfVolume,
   isReadOnly,
   mountStepOf,
   ownMountsAt,
@@ -106,7 +106,7 @@ function assertStaged(
     return undefined;
   }
   const staged = visibleAt(all, stagingPath);
-  if (staged === undefined || !isOfVolume(staged, volume)) {
+  if (staged === undefined || !isMountOf(staged, volume)) {
     throw new InfraError(mountReasons.MOUNT_MISSING, `volume ${id} is not staged at ${stagingPath}`, {
       resource,
     });
@@ -141,7 +141,7 @@ function isPublished(
   }
   assertOneUse(all, found, capability);
   const other = all.find(
-    (mount) => mount.path !== stagingPath && mount.path !== path && isOfVolume(mount, found.volume),
+    (mount) => mount.path !== stagingPath && mount.path !== path && isMountOf(mount, found.volume),
   );
   if (capability.singleTarget && other !== undefined) {
     throw new InfraError(

@@ -1,17 +1,12 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { hostReasons } from "../../../../../adapters/host/reasons.ts";
-import type { LogicalVolume } from "../../../../../adapters/lvm/adapter.ts";
-import type { DeviceNumber, Mount, MountAdapter, MountStep } from "../../../../../adapters/mounts/adapter.ts";
+import type { Mount, MountAdapter, MountStep } from "../../../../../adapters/mounts/adapter.ts";
 import { comparedFlags } from "../../../../../adapters/mounts/names.ts";
 import type { MutationStep } from "../../../../operations/mutation.ts";
+import { isMountOf } from "../../changes/assert-unmounted.ts";
 import type { Capability } from "../capability.ts";
 import { type CsiVolume, resourceOfId } from "../csi-volume.ts";
 import { csiReasons } from "../reasons.ts";
-
-/** Reports whether a mount is that of the volume's file system, or of its device node. */
-export function isOfVolume(mount: Mount, { device }: Pick<LogicalVolume, "device">): boolean {
-  return isSame(mount.node ?? mount.device, device);
-}
 
 /** Returns the mount that is visible at a path; undefined if nothing is mounted there. */
 export function visibleAt(mounts: readonly Mount[], path: string): Mount | undefined {
@@ -34,7 +29,7 @@ export function ownMountsAt(
   resource: string,
 ): readonly Mount[] {
   const all = mounts.filter((mount) => mount.path === path);
-  const foreign = all.find((mount) => found === undefined || !isOfVolume(mount, found.volume));
+  const foreign = all.find((mount) => found === undefined || !isMountOf(mount, found.volume));
   if (foreign !== undefined) {
     throw new InfraError(
       csiReasons.MOUNT_FOREIGN,
@@ -56,7 +51,7 @@ export function assertOneUse(
   { fileSystem }: Pick<Capability, "fileSystem">,
 ): void {
   const isBlock = fileSystem === undefined;
-  const other = mounts.find((mount) => isOfVolume(mount, volume) && (mount.node !== undefined) !== isBlock);
+  const other = mounts.find((mount) => isMountOf(mount, volume) && (mount.node !== undefined) !== isBlock);
   if (other !== undefined) {
     const what = isBlock ? "a file system" : "a raw block device";
     throw new InfraError(hostReasons.VOLUME_IN_USE, `volume ${id} is mounted at ${other.path} as ${what}`, {
@@ -102,8 +97,4 @@ export function mountStepOf(mounts: MountAdapter, step: MountStep, undo?: MountS
     forward: () => mounts.run(step),
     ...(undo === undefined ? {} : { undo: () => mounts.run(undo) }),
   };
-}
-
-function isSame(one: DeviceNumber, other: DeviceNumber | undefined): boolean {
-  return one.major === other?.major && one.minor === other.minor;
 }

@@ -8,10 +8,11 @@ import {
   type NodeGetVolumeStatsResponseSchema,
   VolumeUsage_Unit as Unit,
 } from "../../../../../gen/csi/v1/csi_pb.ts";
+import { isMountOf } from "../../changes/assert-unmounted.ts";
 import type { CsiParts } from "../csi-parts.ts";
 import { assertId, requireCsiVolume, resourceOfId } from "../csi-volume.ts";
 import { conditionsIn } from "../volume-condition.ts";
-import { isOfVolume, isReadOnly, visibleAt } from "./volume-mounts.ts";
+import { isReadOnly, visibleAt } from "./volume-mounts.ts";
 
 /**
  * Returns the use of a mounted volume, and its condition. A volume is abnormal if LVM reports a fault of it or of its thin pool,
@@ -30,7 +31,7 @@ export async function readVolumeStats(
   const found = requireCsiVolume(state, deviceClasses, "volume", id);
   const all = await mounts.mounts();
   const mounted = visibleAt(all, path);
-  if (mounted === undefined || !isOfVolume(mounted, found.volume)) {
+  if (mounted === undefined || !isMountOf(mounted, found.volume)) {
     throw new InfraError(lvmReasons.VOLUME_NOT_FOUND, `volume ${id} is not mounted at ${path}`, {
       resource: resourceOfId(id),
     });
@@ -43,7 +44,7 @@ export async function readVolumeStats(
     };
   }
   const use = await mounts.use(path);
-  const isWritable = all.some((mount) => isOfVolume(mount, found.volume) && !isReadOnly(mount));
+  const isWritable = all.some((mount) => isMountOf(mount, found.volume) && !isReadOnly(mount));
   const isFault = (option: string) => faultOptions.includes(option) && (option !== "ro" || isWritable);
   const isBroken = use.isShutDown || mounted.fileSystemOptions.some(isFault);
   return {

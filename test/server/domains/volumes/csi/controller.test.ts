@@ -405,6 +405,12 @@ test("the capacity is that of the device class, on this host only", async (t) =>
   t.equal((await call(method.getCapacity, {})).availableCapacity, 30n * gib);
   const thick = { parameters: { deviceClass: "thick" } };
   t.equal((await call(method.getCapacity, thick)).availableCapacity, 28n * gib);
+  const { availableCapacity, maximumVolumeSize } = await call(method.getCapacity, {
+    parameters: { deviceClass: "mirrored" },
+  });
+  // Of three devices with 255 extents, two hold a copy each, and their metadata an extent.
+  t.equal(availableCapacity, 254n * 4n * mib);
+  t.equal(maximumVolumeSize, availableCapacity);
   const elsewhere = { accessibleTopology: { segments: { "lvm.csi.test/host": "node-2" } } };
   t.equal((await call(method.getCapacity, elsewhere)).availableCapacity, 0n);
 });

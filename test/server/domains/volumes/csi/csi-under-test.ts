@@ -76,6 +76,7 @@ export async function createCsiUnderTest(t: Test, { busy = [] as string[] } = {}
     { name: "thick", volumeGroup: "vg0", default: false, spareGiB: 1 },
     { name: "thin", volumeGroup: "vg0", default: true, spareGiB: 0, thinPool: "pool", overprovision: 3 },
     { name: "striped", volumeGroup: "vg1", default: false, spareGiB: 0, stripe: 3 },
+    { name: "mirrored", volumeGroup: "vg1", default: false, spareGiB: 0, lvcreateOptions: ["-m1"] },
   ];
   const operations = {
     assertFree: async (resource: string) => {

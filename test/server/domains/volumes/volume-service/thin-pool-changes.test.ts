@@ -4,6 +4,8 @@ import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import {
   CreateThinPoolRequestSchema,
   CreateVolumeRequestSchema,
+  DeleteThinPoolRequestSchema,
+  DeleteVolumeRequestSchema,
   ResizeThinPoolRequestSchema,
 } from "../../../../../gen/hostplane/v1/volume_pb.ts";
 import { createCall } from "../../../rpc/call/call-under-test.ts";
@@ -20,25 +22,36 @@ function createSubject(t: Test) {
     ],
   });
   t.teardown(() => lvm.close());
-  const { serviceChanges } = createVolumesUnderTest(lvm, [
-    { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
-    { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
-  ]);
-  const { createThinPool, resizeThinPool, createVolume } = serviceChanges;
+  const { serviceChanges } = createVolumesUnderTest(
+    lvm,
+    [
+      { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
+      { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
+    ],
+    undefined,
+    ["kept*"],
+  );
+  const { createThinPool, resizeThinPool, deleteThinPool, createVolume, deleteVolume } = serviceChanges;
   const created = (init: MessageInitShape<typeof CreateThinPoolRequestSchema>) =>
     create(CreateThinPoolRequestSchema, { name: "pool", volumeGroup: "vg0", sizeBytes: gib, ...init });
   const resized = (init: MessageInitShape<typeof ResizeThinPoolRequestSchema>) =>
     create(ResizeThinPoolRequestSchema, { name: "pool", volumeGroup: "vg0", ...init });
+  const deleted = (init: MessageInitShape<typeof DeleteThinPoolRequestSchema>) =>
+    create(DeleteThinPoolRequestSchema, { name: "pool", volumeGroup: "vg0", ...init });
   return {
     create: (init: Parameters<typeof created>[0]) => createThinPool.run(created(init), createCall()),
     planCreate: (init: Parameters<typeof created>[0]) => createThinPool.plan(created(init), requester),
     resize: (init: Parameters<typeof resized>[0]) => resizeThinPool.run(resized(init), createCall()),
     planResize: (init: Parameters<typeof resized>[0]) => resizeThinPool.plan(resized(init), requester),
-    createThinVolume: () =>
+    delete: (init: Parameters<typeof deleted>[0]) => deleteThinPool.run(deleted(init), createCall()),
+    planDelete: (init: Parameters<typeof deleted>[0]) => deleteThinPool.plan(deleted(init), requester),
+    createThinVolume: (name = "one") =>
       createVolume.run(
-        create(CreateVolumeRequestSchema, { name: "one", deviceClass: "thin", sizeBytes: gib }),
+        create(CreateVolumeRequestSchema, { name, deviceClass: "thin", sizeBytes: gib / 16n }),
         createCall(),
       ),
+    deleteThinVolume: (name: string) =>
+      deleteVolume.run(create(DeleteVolumeRequestSchema, { name, deviceClass: "thin" }), createCall()),
     freeBytes: async () => (await lvm.read()).value.volumeGroups[0]?.freeBytes ?? 0n,
   };
 }
@@ -117,5 +130,56 @@ test("an invalid pool is refused, with the field's name", async (t) => {
     [{ volumeGroup: "other", sizeBytes: gib }, "volume_group"],
   ] as const) {
     await t.rejects(resize(init), { name: "InfraError", violations: [{ field }] }, field);
+  }
+});
+
+test("a pool is removed once it contains no volumes", async (t) => {
+  const subject = createSubject(t);
+  const { planDelete, createThinVolume, deleteThinVolume, freeBytes } = subject;
+  const before = await freeBytes();
+  await subject.create({});
+  await createThinVolume("one");
+  await createThinVolume("another");
+  const contains = /^vg0\/pool is protected: it contains another, one: remove them first$/;
+  const refusal = { name: "InfraError", reason: "VOLUME_PROTECTED", message: contains };
+  await t.rejects(subject.delete({}), refusal);
+  await t.rejects(planDelete({}), refusal, "its plan is refused too");
+  await deleteThinVolume("one");
+  await deleteThinVolume("another");
+
+  const { plan, steps } = await planDelete({});
+  t.match(plan.changes, [
+    "the thin pool vg0/pool is removed",
+    "device class thin can create no volumes until it has a pool again",
+  ]);
+  t.match(plan.losses, [/^the thin pool vg0\/pool, 1 GiB .*, without volumes$/]);
+  t.match(plan.facts, [{ resource: "volumeGroups/vg0/volumes/pool" }]);
+  t.match(steps, [{ command: ["lvm", "lvremove", "--yes", "--select", /thin_count=0/, "--", "vg0/pool"] }]);
+  t.same(await subject.delete({}), {});
+  t.equal(await freeBytes(), before, "the spare for its metadata is gone too");
+  await t.rejects(createThinVolume(), { name: "InfraError", reason: "VOLUME_GROUP_GONE" });
+});
+
+test("a refused removal of a pool names the reason", async (t) => {
+  const subject = createSubject(t);
+  for (let index = 1; index <= 12; index += 1) {
+    await (index === 1 ? subject.create({}) : undefined);
+    await subject.createThinVolume(`n${String(index).padStart(2, "0")}`);
+  }
+  await t.rejects(subject.delete({}), { message: /contains n01, .*, n10 and 2 more: remove them first$/ });
+  await subject.create({ name: "kept-pool" });
+  for (const [init, reason] of [
+    [{ name: "absent" }, "VOLUME_NOT_FOUND"],
+    [{ name: "data" }, "VOLUME_NOT_FOUND"],
+    [{ name: "kept-pool" }, "VOLUME_PROTECTED"],
+  ] as const) {
+    await t.rejects(subject.delete(init), { name: "InfraError", reason }, reason);
+  }
+  for (const [init, field] of [
+    [{ name: "" }, "name"],
+    [{ name: "-x" }, "name"],
+    [{ volumeGroup: "other" }, "volume_group"],
+  ] as const) {
+    await t.rejects(subject.delete(init), { name: "InfraError", violations: [{ field }] }, field);
   }
 });
