@@ -1,4 +1,5 @@
 import { test } from "tap";
+import type { Store } from "../../../../../server/store/store.ts";
 import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
 
 /** Counts all installations of machines. */
@@ -100,13 +101,23 @@ for (const point of [
 
 test("two gateways share the work, and no machine is allocated twice", async (t) => {
   const clusters = await createTestClusters(t, { machines: 16 });
-  const store = { isShared: true, run: clusters.store.run, subscribe: clusters.store.subscribe };
   const points = [0, 0];
-  for (const index of points.keys()) {
+  const worked = points.map(() => Promise.withResolvers<void>());
+  for (const [index, own] of worked.entries()) {
+    const other = worked[1 - index];
+    // On a busy machine one of them may be the first at every claim. The first gateway claims nothing more until the second one
+    // has worked, and the second one nothing until the first one has.
+    const run: Store["run"] = async (name, ...args) => {
+      if (name === "clusters.claim" && (index === 1 || (points[index] ?? 0) > 0)) {
+        await other?.promise;
+      }
+      return clusters.store.run(name, ...args);
+    };
     clusters.start({
-      store,
+      store: { isShared: true, run, subscribe: clusters.store.subscribe },
       boundary: () => {
         points[index] = (points[index] ?? 0) + 1;
+        own.resolve();
       },
     });
   }
