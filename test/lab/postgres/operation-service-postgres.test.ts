@@ -38,10 +38,9 @@ test("operations of one gateway are reported, watched and cancelled on another",
   opened.resolve();
   const [whole = [], resumed = []] = await Promise.all(watching);
   t.match(whole.at(-1), { operation: { state: OperationState.COMPLETED } });
-  t.same(
-    resumed.map(({ cursor }) => cursor),
-    whole.slice(-resumed.length).map(({ cursor }) => cursor),
-  );
+  // Each may have left out states between these, since only the latest one is sent.
+  t.equal(resumed.at(-1)?.cursor, whole.at(-1)?.cursor);
+  t.notOk(resumed.some(({ cursor }) => cursor === first.value?.cursor));
 
   counting.before("forward second", ({ signal }) => {
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
