@@ -110,7 +110,7 @@ export function beginHttpCall(
  * Returns the error for the client from an exception of the call or of encoding its answer. Bugs in the gateway are thrown again,
  * to be logged.
  */
-export function wireErrorFrom(thrown: unknown): ConnectError {
+export function httpErrorFrom(thrown: unknown): ConnectError {
   if (thrown instanceof ConnectError) {
     return thrown;
   }

@@ -6,7 +6,7 @@ import {
 } from "@connectrpc/connect/protocol";
 import type { RequestFacts } from "../../call/request-facts.ts";
 import type { Route } from "../../call/router.ts";
-import { beginHttpCall, type HttpCall, wireErrorFrom } from "../http/http-call.ts";
+import { beginHttpCall, type HttpCall, httpErrorFrom } from "../http/http-call.ts";
 import { compressMinBytes } from "../wire/compression.ts";
 import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./error.ts";
 import { readRestRequest } from "./request.ts";
@@ -55,7 +55,7 @@ export function createRestHandler(served: Route, route: RestRoute): RestHandler 
       }
       return await answerOf(request, 200, header, jsonOf(first.value ?? {}), compression);
     } catch (thrown) {
-      const error = wireErrorFrom(thrown);
+      const error = httpErrorFrom(thrown);
       for (const [name, value] of Object.entries(errorHeadersOf(error))) {
         header.set(name, value);
       }
@@ -95,7 +95,7 @@ async function* linesOf(
       yield Buffer.from(`{"result":${jsonOf(next.value)}}\n`);
     }
   } catch (thrown) {
-    yield Buffer.from(`${JSON.stringify(streamErrorOf(wireErrorFrom(thrown)))}\n`);
+    yield Buffer.from(`${JSON.stringify(streamErrorOf(httpErrorFrom(thrown)))}\n`);
   } finally {
     await close();
   }

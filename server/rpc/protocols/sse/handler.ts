@@ -6,7 +6,7 @@ import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { Route } from "../../call/router.ts";
 import { messageTooLarge } from "../../errors/message-too-large.ts";
-import { beginHttpCall, type HttpCall, wireErrorFrom } from "../http/http-call.ts";
+import { beginHttpCall, type HttpCall, httpErrorFrom } from "../http/http-call.ts";
 import type { Handle } from "../http/serve.ts";
 import { errorHeadersOf } from "../rest/error.ts";
 import { connectErrorBody } from "../wire/connect-end.ts";
@@ -80,7 +80,7 @@ export function createEventStreamHandler(served: Route, keepAliveMs: number): Ha
       }
     } catch (thrown) {
       await call.close();
-      return refusalOf(wireErrorFrom(thrown), call.header);
+      return refusalOf(httpErrorFrom(thrown), call.header);
     }
     if (hasSeenEnd) {
       await call.close();
@@ -134,7 +134,7 @@ async function* framesOf(
     }
     yield eventFrame({ id: endId, type: "end", data: "{}" });
   } catch (thrown) {
-    yield eventFrame({ type: "error", data: connectErrorBody(wireErrorFrom(thrown)).toString() });
+    yield eventFrame({ type: "error", data: connectErrorBody(httpErrorFrom(thrown)).toString() });
   } finally {
     await close();
   }
