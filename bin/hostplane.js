@@ -88,8 +88,13 @@ function runIn(node) {
   const child = spawn(node, [main, ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  // The channel carries no data: its closing signals to the gateway that this process was killed.
-  const handOn = (signal) => child.kill(signal);
+  // A signal to the whole process group reaches both processes. The gateway asks for the signals of this one as messages, so that
+  // it can tell one to both from two. The channel's closing tells it that this process was killed.
+  let handOn = (signal) => child.kill(signal);
+  child.once("message", () => {
+    // The gateway may have exited.
+    handOn = (signal) => child.send(signal, () => {});
+  });
   const signals = ["SIGTERM", "SIGHUP"];
   // A terminal sends Ctrl-C to the child as well; a second signal would mean "at once".
   if (!process.stdin.isTTY) {
@@ -98,7 +103,7 @@ function runIn(node) {
     process.on("SIGINT", () => {});
   }
   for (const signal of signals) {
-    process.on(signal, handOn);
+    process.on(signal, () => handOn(signal));
   }
   child.on("error", (error) => fail(`${node} cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));

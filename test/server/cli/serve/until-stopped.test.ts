@@ -1,26 +1,25 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { test } from "tap";
 import { root, type Started, start } from "../run-hostplane.ts";
 
 /**
  * Starts a process whose gateway takes `closeMs` to close, like one that waits for a mutation.
- * @param echo signal that it gets as soon as it is stopping
+ * @param launcherSignal signal that its launcher sends on as soon as it is stopping
  */
-async function startStopping(closeMs: number, echo?: NodeJS.Signals): Promise<Started> {
+async function startStopping(closeMs: number, launcherSignal?: NodeJS.Signals): Promise<Started> {
   const module = pathToFileURL(`${root}/server/cli/serve/until-stopped.ts`).href;
   const program = `
     import { untilStopped } from ${JSON.stringify(module)};
     import { setTimeout as sleep } from "node:timers/promises";
-    const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
+        const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
     const logger = { info: say, error: say };
     const timer = setInterval(() => {}, 1000);
     const gateway = {
       close: () => sleep(${closeMs}),
       reloadCertificates() { throw new Error("no file"); },
     };
-    const echo = ${JSON.stringify(echo ?? null)};
-    const stopped = untilStopped(gateway, logger, () => echo && process.kill(process.pid, echo));
+    const signal = ${JSON.stringify(launcherSignal ?? null)};
+    const stopped = untilStopped(gateway, logger, () => signal && setImmediate(() => process.emit("message", signal)));
     process.stdout.write("ready\\n");
     await stopped;
     clearInterval(timer);
@@ -30,9 +29,9 @@ async function startStopping(closeMs: number, echo?: NodeJS.Signals): Promise<St
   return started;
 }
 
-test("waits for the gateway to close, even when the signal arrives twice", async (t) => {
+test("a signal that reaches the process and its launcher is one", async (t) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    const { child, ended } = await startStopping(600, signal);
+    const { child, ended } = await startStopping(100, signal);
     child.kill(signal);
     t.equal((await ended).code, 0, signal);
   }
@@ -46,9 +45,9 @@ test("a second signal ends the process at once", async (t) => {
     const { child, ended, untilPrinted } = await startStopping(60_000);
     child.kill(signal);
     await untilPrinted(/stopping/);
-    await sleep(400);
-    child.kill(signal);
+    const repeating = setInterval(() => child.kill(signal), 100);
     t.equal((await ended).code, code, signal);
+    clearInterval(repeating);
   }
 });
 
