@@ -117,7 +117,13 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
     providerSessions: providerLogins.sessions,
     lifetimeMs: config.tokenHours * hourMs,
   });
-  const users = createUsers({ store, known, refresh, guardPassword });
+  const users = createUsers({
+    store,
+    known,
+    refresh,
+    guardPassword,
+    revokeTokens: providerLogins.sessions.revokeTokens,
+  });
   const apiTokens = createApiTokens({ store, known, refresh });
 
   const { methods, accessOf, findHost = () => undefined } = options;

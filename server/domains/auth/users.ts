@@ -14,6 +14,7 @@ import {
 } from "./access/account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 import { authReasons } from "./reasons.ts";
+import type { EndedProviderSession } from "./store/sessions.ts";
 import type { NewUser, UserChange, UserRecord, UserResult } from "./store/user-record.ts";
 
 /** Options of `createUsers`. */
@@ -24,6 +25,8 @@ export interface UsersOptions {
   /** Updates the in-memory authentication state from the store, so that a read after a write sees the change. */
   readonly refresh: () => Promise<void>;
   readonly guardPassword: GuardPassword;
+  /** Begins to revoke the refresh tokens of ended sessions at their providers. */
+  readonly revokeTokens: (ended: readonly EndedProviderSession[]) => void;
 }
 
 /**
@@ -85,7 +88,7 @@ export interface Users {
 }
 
 /** @param options `known`: the services and methods that users may be limited to */
-export function createUsers({ store, known, refresh, guardPassword }: UsersOptions): Users {
+export function createUsers({ store, known, refresh, guardPassword, revokeTokens }: UsersOptions): Users {
   /** Refreshes the authentication state after a change, because the next call must see it. */
   async function settled(
     result: UserResult,
@@ -117,7 +120,11 @@ export function createUsers({ store, known, refresh, guardPassword }: UsersOptio
 
     async remove(name, how = {}) {
       assertAnyUserName(name);
-      return settled(await store.run("users.remove", { name, ...how }), name, how);
+      const result = await store.run("users.remove", { name, ...how });
+      if (result.ok) {
+        revokeTokens(result.ended);
+      }
+      return settled(result, name, how);
     },
 
     async setPassword(name, password, how = {}) {

@@ -38,7 +38,13 @@ async function openGateway(t: Test, store: Store): Promise<Gateway> {
   const known = { serviceNames: knownServices, methodPaths: [] };
   const refresh = async () => {};
   const administration = createAdministration({
-    users: createUsers({ store, known, refresh, guardPassword: (_login, verify) => verify() }),
+    users: createUsers({
+      store,
+      known,
+      refresh,
+      guardPassword: (_login, verify) => verify(),
+      revokeTokens() {},
+    }),
     apiTokens: createApiTokens({ store, known, refresh }),
     rotateSigningKey: async () => "key",
   });

@@ -42,7 +42,7 @@ export type LogOutByProvider = (
 /** Logins by identity providers. */
 export interface ProviderLogins {
   readonly registration: ServiceRegistration;
-  readonly sessions: Pick<ProviderSessions, "use" | "endSessionUrl" | "revokeToken">;
+  readonly sessions: Pick<ProviderSessions, "use" | "endSessionUrl" | "revokeTokens">;
   readonly logOutByProvider: LogOutByProvider;
   close(): Promise<void>;
 }

@@ -31,8 +31,8 @@ export interface ProviderSessions extends Pick<SessionChecks, "use" | "close"> {
    * if the provider has no such URL, or if it cannot be asked: the session here is over in any case.
    */
   endSessionUrl(ended: EndedProviderSession): Promise<string | undefined>;
-  /** Begins to revoke the refresh token of an ended session at its provider. A failure is only logged. */
-  revokeToken(ended: EndedProviderSession): void;
+  /** Begins to revoke the refresh tokens of ended sessions at their providers. Failures are only logged. */
+  revokeTokens(ended: readonly EndedProviderSession[]): void;
 }
 
 /** The clocks of a provider and the store may differ by this. */
@@ -45,6 +45,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
   const checks = createSessionChecks({ ...options, revocations });
   return {
     use: checks.use,
+    revokeTokens: revocations.beginAll,
     async close() {
       await checks.close();
       await revocations.close();
@@ -70,6 +71,7 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
         access,
         lifetimeMs,
       });
+      revocations.beginAll(opened.expired);
       if (!opened.ok) {
         throw new Error("the user of a new session was removed at the same time");
       }
@@ -95,13 +97,12 @@ export function createProviderSessions(options: ProviderSessionsOptions): Provid
       }
     },
 
-    revokeToken: ({ jti, provider, refreshTokenSealed }) =>
-      revocations.begin(provider, () => openLogin(seal, refreshTokenSealed, jti).refreshToken),
-
     async end(provider, { subject, sid, issuedAtMs }) {
       // An old token must not end later logins.
       const which = { provider, subject, sid, begunUntilMs: issuedAtMs + clockDifferenceMs };
-      if ((await store.run("providerSessions.end", which)) > 0) {
+      const ended = await store.run("providerSessions.end", which);
+      if (ended.length > 0) {
+        revocations.beginAll(ended);
         await refreshState();
       }
     },

@@ -20,7 +20,7 @@ export interface SessionChecksOptions {
   readonly refreshState: () => Promise<void>;
   /** How often a session that is in use is checked. */
   readonly checkMs: number;
-  readonly revocations: Pick<TokenRevocations, "begin">;
+  readonly revocations: TokenRevocations;
   /** Called with failures of background work. */
   readonly onFailed: (message: string, error: unknown) => void;
 }
@@ -115,7 +115,7 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
       access = await accessAtProvider(jti, provider, claimed);
     } catch (error) {
       if (hasReason(error, authReasons.LOGIN_REFUSED, authReasons.LOGIN_WITHOUT_ROLE)) {
-        await store.run("providerSessions.end", { jti });
+        revocations.beginAll(await store.run("providerSessions.end", { jti }));
         await refreshState();
         throw ended();
       }
@@ -139,7 +139,7 @@ export function createSessionChecks(options: SessionChecksOptions): SessionCheck
       const refreshTokenSealed = sealLogin(seal, { ...login, refreshToken: next }, jti);
       if (!(await store.run("providerSessions.keepToken", { jti, refreshTokenSealed }))) {
         // The session was ended during the check, with a token that the provider had already replaced.
-        revocations.begin(provider.name, () => next);
+        revocations.begin(provider.name, next);
         throw ended();
       }
     }

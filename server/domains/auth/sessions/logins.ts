@@ -17,7 +17,7 @@ export interface LoginsOptions {
   readonly callers: Callers;
   readonly sessionTokens: SessionTokens;
   readonly guardPassword: GuardPassword;
-  readonly providerSessions: Pick<ProviderSessions, "endSessionUrl" | "revokeToken">;
+  readonly providerSessions: Pick<ProviderSessions, "endSessionUrl" | "revokeTokens">;
   /** Lifetime of a session. */
   readonly lifetimeMs: number;
 }
@@ -115,12 +115,9 @@ export function createLogins(options: LoginsOptions): Logins {
         return undefined;
       }
       const ofProvider = await store.run("sessions.revoke", { jti: sessionId, accountId, expiresAtMs });
+      providerSessions.revokeTokens(ofProvider === undefined ? [] : [ofProvider]);
       await state.refresh();
-      if (ofProvider === undefined) {
-        return { endSessionUrl: undefined };
-      }
-      providerSessions.revokeToken(ofProvider);
-      const hasPage = credential === "cookie";
+      const hasPage = ofProvider !== undefined && credential === "cookie";
       return { endSessionUrl: hasPage ? await providerSessions.endSessionUrl(ofProvider) : undefined };
     },
 

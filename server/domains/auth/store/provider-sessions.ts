@@ -3,7 +3,12 @@ import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
 import type { AccountAccess } from "../access/account-grants.ts";
 import { type ConfirmedUser, setProviderUserAccess, upsertProviderUser } from "./provider-users.ts";
-import { type OpenedSession, sessionTransactions } from "./sessions.ts";
+import {
+  type EndedProviderSession,
+  type OpenedSession,
+  removeProviderSessions,
+  sessionTransactions,
+} from "./sessions.ts";
 
 /** A login that a provider has confirmed. */
 export interface NewProviderSession extends ConfirmedUser {
@@ -13,8 +18,12 @@ export interface NewProviderSession extends ConfirmedUser {
   readonly lifetimeMs: number;
 }
 
-/** Data for the token of the session, and its user. */
-export type OpenedProviderSession = OpenedSession & { readonly userId: string; readonly userName: string };
+/** Data for the token of the session, its user, and the sessions that were removed because they had expired. */
+export type OpenedProviderSession = OpenedSession & {
+  readonly userId: string;
+  readonly userName: string;
+  readonly expired: readonly EndedProviderSession[];
+};
 
 /** Whether a session must be checked at its provider now. */
 export type SessionCheck =
@@ -41,7 +50,7 @@ export const providerSessionTransactions = {
       passwordHash: null,
       lifetimeMs: session.lifetimeMs,
     });
-    await db.deleteFrom("provider_sessions").where("expires_at", "<", nowMs).execute();
+    const expired = await removeProviderSessions(db, (row) => row("expires_at", "<", nowMs));
     if (opened.ok) {
       const row = {
         jti: session.jti,
@@ -57,7 +66,7 @@ export const providerSessionTransactions = {
       };
       await db.insertInto("provider_sessions").values(row).execute();
     }
-    return { ...opened, userId: user.id, userName: user.name };
+    return { ...opened, userId: user.id, userName: user.name, expired };
   },
 
   /**
@@ -126,19 +135,21 @@ export const providerSessionTransactions = {
 
   /**
    * Ends sessions for good: one by its ID, or those of a provider's session or user that began until `begunUntilMs`.
-   * @returns how many were ended
+   * @returns those that had not ended before
    */
   async "providerSessions.end"(
     context: TransactionContext,
     which:
       | { jti: string }
       | { provider: string; sid: string | undefined; subject: string | undefined; begunUntilMs: number },
-  ): Promise<number> {
+  ): Promise<readonly EndedProviderSession[]> {
+    const ended: EndedProviderSession[] = [];
     const sessions = await sessionsOf(context.db, which).execute();
     for (const { jti, user_id: accountId, expires_at: expiresAtMs } of sessions) {
-      await sessionTransactions["sessions.revoke"](context, { jti, accountId, expiresAtMs });
+      const session = await sessionTransactions["sessions.revoke"](context, { jti, accountId, expiresAtMs });
+      ended.push(...(session === undefined ? [] : [session]));
     }
-    return sessions.length;
+    return ended;
   },
 };
 

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
 import type { Schema } from "../../../store/schema.ts";
 import type { TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
@@ -105,25 +105,28 @@ export const sessionTransactions = {
       .deleteFrom("revocations")
       .where("expires_at", "<", nowMs - keptMs)
       .execute();
-    const ofProvider = await db
-      .deleteFrom("provider_sessions")
-      .where("jti", "=", session.jti)
-      .returning(["jti", "provider", "refresh_token_sealed"])
-      .executeTakeFirst();
+    const [ofProvider] = await removeProviderSessions(db, (row) => row("jti", "=", session.jti));
     await db
       .insertInto("revocations")
       .values(row)
       .onConflict((conflict) => conflict.column("jti").doNothing())
       .execute();
-    return (
-      ofProvider && {
-        jti: ofProvider.jti,
-        provider: ofProvider.provider,
-        refreshTokenSealed: ofProvider.refresh_token_sealed,
-      }
-    );
+    return ofProvider;
   },
 };
+
+/** Removes sessions of providers' users. Returns them, because their refresh tokens are to be revoked. */
+export async function removeProviderSessions(
+  db: Kysely<Schema>,
+  which: (row: ExpressionBuilder<Schema, "provider_sessions">) => Expression<SqlBool>,
+): Promise<readonly EndedProviderSession[]> {
+  const rows = await db
+    .deleteFrom("provider_sessions")
+    .where(which)
+    .returning(["jti", "provider", "refresh_token_sealed as refreshTokenSealed"])
+    .execute();
+  return rows;
+}
 
 /** Margin, so that logins write the row of the key, which they all share, only once an hour. */
 const spareMs = 60 * 60 * 1000;

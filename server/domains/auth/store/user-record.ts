@@ -1,5 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Grant } from "../../../rpc/access/grant.ts";
+import type { EndedProviderSession } from "./sessions.ts";
 import type { UsersTable } from "./tables.ts";
 
 /** A user, without the password hash. */
@@ -59,6 +60,11 @@ export type UserRefusal =
 
 /** The user after the change, or the reason for the refusal. */
 export type UserResult = { readonly ok: true; readonly user: UserRecord } | UserRefusal;
+
+/** The removed user and its sessions at a provider, or the reason for the refusal. */
+export type RemovedUserResult =
+  | { readonly ok: true; readonly user: UserRecord; readonly ended: readonly EndedProviderSession[] }
+  | UserRefusal;
 
 export type UserRow = Selectable<UsersTable>;
 

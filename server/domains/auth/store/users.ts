@@ -2,10 +2,12 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../../store/schema.ts";
 import type { ChangeMode, DryRun, TransactionContext } from "../../../store/transaction.ts";
 import { nextAuthVersion } from "./auth-version.ts";
+import { removeProviderSessions } from "./sessions.ts";
 import {
   accessColumns,
   jsonOrNull,
   type NewUser,
+  type RemovedUserResult,
   recordFromRow,
   type UserChange,
   type UserRecord,
@@ -117,7 +119,7 @@ export const userTransactions = {
   async "users.remove"(
     context: TransactionContext,
     { name, dryRun, since }: { name: string } & ChangeMode<UserRecord>,
-  ): Promise<UserResult> {
+  ): Promise<RemovedUserResult> {
     const { db, nowMs } = context;
     const row = await userRow(db, name);
     if (row === undefined) {
@@ -137,10 +139,10 @@ export const userTransactions = {
     if (await wouldEndAdmins(db, row, removed)) {
       return { ok: false, why: "lastAdmin" };
     }
-    if (dryRun !== true) {
-      await db.deleteFrom("provider_sessions").where("user_id", "=", row.id).execute();
-    }
-    return writeUser(context, removed, dryRun);
+    const ended =
+      dryRun === true ? [] : await removeProviderSessions(db, (session) => session("user_id", "=", row.id));
+    const result = await writeUser(context, removed, dryRun);
+    return result.ok ? { ...result, ended } : result;
   },
 
   /** Returns the password hash of a user; undefined: no such user, null: no password. */

@@ -1,8 +1,16 @@
 import { test } from "tap";
 import { AuthService } from "../../../../../gen/services/auth/auth_pb.ts";
+import { clientId } from "../../../harness/provider-under-test.ts";
 import { until } from "../../../harness/until.ts";
-import { reasonOf } from "../auth-under-test.ts";
-import { type LoginsUnderTest, startLogins, withSession } from "./logins-under-test.ts";
+import { reasonOf, startAuth } from "../auth-under-test.ts";
+import {
+  type LoginsUnderTest,
+  logInByProvider,
+  providerConfig,
+  publicUrl,
+  startLogins,
+  withSession,
+} from "./logins-under-test.ts";
 
 const revocation = "/token/revocation";
 
@@ -38,7 +46,7 @@ test("a logout does not fail, and is not late, when the token cannot be revoked"
   t.ok(await logOut(logins, cookie), "before the provider has answered");
   await until(() => provider.requests.includes(revocation));
   refuse();
-  await until(() => logins.failures.some((line) => /corp was not revoked after its logout/.test(line)));
+  await until(() => logins.failures.some((line) => /corp was not revoked when the login ended/.test(line)));
   t.equal(await reasonOf(logins.caller(...withSession(cookie))), "TOKEN_REVOKED");
 
   await provider.stop();
@@ -95,4 +103,93 @@ test("a token that the provider issues during the logout is revoked, too", async
   answer?.();
   await until(() => provider.refreshTokens() === 0);
   t.same(logins.failures, []);
+});
+
+/** What ends a login of alice, besides a logout. Returns once it has ended here. */
+const otherEnds: Readonly<Record<string, (logins: LoginsUnderTest, cookie: string) => Promise<void>>> = {
+  async "the removal of the user"({ auth }) {
+    await auth.users.remove("alice@corp");
+  },
+  async "a logout at the provider"({ auth, provider }) {
+    const token = await provider.sign({
+      iss: provider.issuer,
+      aud: clientId,
+      iat: Math.floor(Date.now() / 1000),
+      jti: crypto.randomUUID(),
+      sub: "alice",
+      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+    });
+    const result = await auth.logOutByProvider("corp", token, "10.0.0.1", AbortSignal.timeout(60_000));
+    if (result !== "ended") {
+      throw new Error(`the logout token is ${result}`);
+    }
+  },
+  async "the loss of the user's groups"({ provider, caller }, cookie) {
+    provider.users.set("alice", []);
+    await until(async () => (await reasonOf(caller(...withSession(cookie)))) !== undefined);
+  },
+  async "the removal of the user at the provider"({ provider, caller }, cookie) {
+    provider.users.delete("alice");
+    await until(async () => (await reasonOf(caller(...withSession(cookie)))) !== undefined);
+  },
+};
+
+for (const [what, end] of Object.entries(otherEnds)) {
+  test(`${what} revokes the refresh tokens at the provider`, async (t) => {
+    const logins = await startLogins(t);
+    const { provider } = logins;
+    const other = await logins.logInByProvider("bob");
+    const cookie = await logins.logInByProvider("alice");
+    await end(logins, cookie);
+    await until(() => provider.refreshTokens() === 1);
+    t.ok(provider.requests.includes(revocation));
+    t.equal((await logins.caller(...withSession(other))).actor, "user/bob@corp");
+  });
+
+  test(`${what} ends the login although the token cannot be revoked`, async (t) => {
+    const logins = await startLogins(t);
+    const { provider } = logins;
+    const cookie = await logins.logInByProvider("alice");
+    const refusals: (() => void)[] = [];
+    provider.takeover = (request, response) => {
+      const isRevocation = request.url === revocation;
+      if (isRevocation) {
+        refusals.push(() => void response.writeHead(503).end());
+      }
+      return isRevocation;
+    };
+    await end(logins, cookie);
+    t.equal(
+      await reasonOf(logins.caller(...withSession(cookie))),
+      "TOKEN_REVOKED",
+      "before the provider answers",
+    );
+    await until(() => refusals.length === 1);
+    refusals[0]?.();
+    await until(() => logins.failures.some((line) => /corp was not revoked when the login ended/.test(line)));
+    t.equal(await reasonOf(logins.caller(...withSession(cookie))), "TOKEN_REVOKED");
+  });
+}
+
+test("a plan of a removal revokes nothing", async (t) => {
+  const logins = await startLogins(t);
+  const cookie = await logins.logInByProvider("alice");
+  await logins.auth.users.remove("alice@corp", { dryRun: true });
+  t.equal((await logins.caller(...withSession(cookie))).actor, "user/alice@corp");
+  await logins.auth.close();
+  t.notOk(logins.provider.requests.includes(revocation));
+});
+
+test("the tokens of logins that have expired are revoked at the next login", async (t) => {
+  const { provider, store } = await startLogins(t);
+  const providers = [await providerConfig(t, provider)];
+  // A login lasts 3.6 seconds, and is not checked meanwhile.
+  const config = { publicUrl, tokenHours: 0.001, checkSeconds: 60, providers };
+  const auth = await startAuth(t, store, config);
+  const cookie = await logInByProvider(auth, provider.issuer, "alice");
+  await until(async () => (await reasonOf(auth.caller(...withSession(cookie)))) === "TOKEN_EXPIRED");
+  await until(async () => {
+    await logInByProvider(auth, provider.issuer, "bob");
+    return provider.requests.includes(revocation);
+  });
 });
