@@ -1,6 +1,6 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Call } from "../../rpc/call/call.ts";
-import { callerKindOf } from "../../rpc/call/caller.ts";
+import { type CallerCeiling, callerKindOf } from "../../rpc/call/caller.ts";
 import { assertResourcesGranted } from "../../rpc/interceptors/granted-resources.ts";
 import type { PlanCall, PlannedMethod } from "./plan-call.ts";
 import { planResource, planStale } from "./plan-stale.ts";
@@ -54,7 +54,7 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
     }
     const planned = planCall.assertMethod({ method: plan.method }, call);
     assertResourcesGranted({ caller: call.caller, ...planned }, [plan.mutation.resource]);
-    call.caller.ceiling?.assertResource(plan.mutation.resource);
+    assertBelowCeiling(plan, call.caller.ceiling);
     return planned;
   }
 
@@ -118,6 +118,14 @@ export function createPlanApprovals({ savedPlans, planCall, log }: PlanApprovals
       return broken;
     },
   };
+}
+
+/** Of a plan for several resources, each is compared. @throws InfraError BEYOND_CEILING */
+function assertBelowCeiling({ mutation }: SavedPlan, ceiling: CallerCeiling | undefined): void {
+  const parts = mutation.facts.filter(({ resource }) => resource.startsWith(`${mutation.resource}/`));
+  for (const resource of new Set([mutation.resource, ...parts.map((fact) => fact.resource)])) {
+    ceiling?.assertResource(resource);
+  }
 }
 
 function notAllowed({ id }: SavedPlan, why: string): InfraError {

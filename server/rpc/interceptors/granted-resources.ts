@@ -13,20 +13,22 @@ type AnyAccess = MethodAccess<unknown, object>;
 
 /**
  * Creates the interceptor that refuses calls on resources that no grant of the caller covers, and removes those from responses.
- * Goes around the work of a unary call, and around a stream. Callers whose grants have no bounds pass.
+ * Goes around the work of a unary call, and around a stream. Callers whose grants have no bounds pass, except changes of callers
+ * with a ceiling, which covers each of several resources.
  */
 export function createGrantedResources(accessOf: (method: DescMethod) => MethodAccess | undefined): {
   readonly interceptor: InterceptorFor;
   readonly workInterceptor: InterceptorFor;
 } {
-  function interceptorOf(method: DescMethod, { role }: MethodRule): Interceptor | undefined {
+  function interceptorOf(method: DescMethod, { role, mutation }: MethodRule): Interceptor | undefined {
     const access = accessOf(method) as AnyAccess | undefined;
     if (role === "anyone" || access === "own") {
       return undefined;
     }
     return (call, next) => {
-      const { grants } = call.caller;
-      return grants === undefined ? next() : withinGrants(call, grants, access, next);
+      const { grants, ceiling } = call.caller;
+      const isLimited = grants !== undefined || (ceiling !== undefined && mutation);
+      return isLimited ? withinGrants(call, grants, access, next) : next();
     };
   }
   return {
@@ -38,7 +40,7 @@ export function createGrantedResources(accessOf: (method: DescMethod) => MethodA
 
 async function withinGrants(
   call: Call,
-  grants: Grants,
+  grants: Grants | undefined,
   access: Exclude<AnyAccess, "own"> | undefined,
   next: () => Promise<Output>,
 ): Promise<Output> {
@@ -119,14 +121,18 @@ function touchedResource(resource: string): TouchedResource {
 }
 
 /** Also refuses a change of a resource that `touches` has not returned. */
-function boundBy(call: Call, grants: Grants, touched: readonly TouchedResource[]): CallerCeiling {
+function boundBy(call: Call, grants: Grants | undefined, touched: readonly TouchedResource[]): CallerCeiling {
   const { ceiling } = call.caller;
   return {
     assertMethod: (methodPath) => ceiling?.assertMethod(methodPath),
     assertResource(resource) {
       ceiling?.assertResource(resource);
       // A change of several resources notes what they have in common.
-      if (!touched.some((each) => each.resource.startsWith(`${resource}/`))) {
+      const parts = touched.filter((each) => each.resource.startsWith(`${resource}/`));
+      for (const part of parts) {
+        ceiling?.assertResource(part.resource);
+      }
+      if (parts.length === 0) {
         assertGranted(call, grants, touched[0]?.resource === "all" ? touched : [touchedResource(resource)]);
       }
     },

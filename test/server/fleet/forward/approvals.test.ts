@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
 import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
 import type { HubCaller } from "../../../../server/fleet/caller/hub-caller.ts";
 import { createHostClient } from "../../../../server/fleet/hub/host-client.ts";
@@ -22,9 +23,10 @@ function callerOf(actor: string, hub: string, accountId = `id-of-${actor}`): Hub
 async function startHost(
   t: Parameters<typeof startMemberUnderTest>[0],
   ceiling: Record<string, unknown> = {},
+  settings: Record<string, unknown> = { approvals },
 ) {
   const fleet = { agent: { ceiling } };
-  const host = await startMemberUnderTest(t, { host: "node-1", approvals, fleet });
+  const host = await startMemberUnderTest(t, { host: "node-1", ...settings, fleet });
   const serve = (name: string) =>
     openLink(t, "node-1", (connection) => host.gateway.serveHub(connection, `${name}:8443`));
   const links = { "hub-1": (await serve("hub-1")).link, "hub-2": (await serve("hub-2")).link };
@@ -35,6 +37,7 @@ async function startHost(
       return {
         plans: createHostClient(links[hub], PlanService, caller),
         volumes: createHostClient(links[hub], LVService, caller),
+        hypervisors: createHostClient(links[hub], OperationsService, caller),
       };
     },
   };
@@ -110,6 +113,26 @@ test("a plan of a protected resource is not approved through a hub", async (t) =
   const [web, db] = [(await planned("sandbox-web"))?.id ?? "", (await planned("sandbox-db"))?.id ?? ""];
   t.match(await rpcErrorOf(plans.approvePlan({ id: web })), { reason: "BEYOND_CEILING" });
   t.match(await plans.approvePlan({ id: db }), { plan: { approvals: [{ actor: "user/bob via hub-1" }] } });
+});
+
+test("each of several hypervisors is compared with what is protected", async (t) => {
+  const ids = ["sandbox-hv-2", "sandbox-hv-3"];
+  const ceiling = { protect: [`hypervisors/${ids[1]}`] };
+  const beyond = { code: "PERMISSION_DENIED", reason: "BEYOND_CEILING" };
+  const { host, as } = await startHost(t, ceiling);
+  const method = "operations.v1.OperationsService/CreateHypervisors";
+  const request = { case: "json", value: { ids } } as const;
+  const { plan } = await host.admin(PlanService).createPlan({ method, request });
+  t.match(await rpcErrorOf(as("hub-1", "user/bob").plans.approvePlan({ id: plan?.id ?? "" })), beyond);
+
+  const { hypervisors } = (await startHost(t, ceiling, {})).as("hub-1", "user/alice");
+  const create = async (several: readonly string[]) => {
+    for await (const _ of hypervisors.createHypervisors({ ids: [...several] })) {
+      // Until it ends.
+    }
+  };
+  t.match(await rpcErrorOf(create(ids)), beyond);
+  await create(ids.slice(0, 1));
 });
 
 test("a hub forwards what it takes to approve a change of a host", async (t) => {
