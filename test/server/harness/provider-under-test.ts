@@ -34,6 +34,19 @@ export interface ProviderUnderTest {
   stop(): Promise<void>;
 }
 
+/** Returns the claims of a logout token (OpenID Connect Back-Channel Logout 1.0, 2.4), without a user or a session. */
+export function logoutClaims({
+  issuer,
+}: Pick<ProviderUnderTest, "issuer">): Readonly<Record<string, unknown>> {
+  return {
+    iss: issuer,
+    aud: clientId,
+    iat: Math.floor(Date.now() / 1000),
+    jti: crypto.randomUUID(),
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  };
+}
+
 export interface ProviderUnderTestOptions {
   /** Whether it issues refresh tokens; default true. */
   readonly issuesRefreshTokens?: boolean;

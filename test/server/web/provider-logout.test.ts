@@ -12,7 +12,7 @@ import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 import { providerConfig } from "../domains/auth/providers/logins-under-test.ts";
 import { freePort } from "../harness/free-port.ts";
 import { startGatewayUnderTest } from "../harness/gateway-under-test.ts";
-import { clientId, createFormBrowser, startProviderUnderTest } from "../harness/provider-under-test.ts";
+import { createFormBrowser, logoutClaims, startProviderUnderTest } from "../harness/provider-under-test.ts";
 import { rpcErrorOf } from "../harness/rpc-error.ts";
 
 async function serve(t: Test) {
@@ -96,14 +96,7 @@ test("anything but a logout token is refused, and nothing of it reaches the log"
 test("a proxy may pass a logout on through a unix socket", async (t) => {
   const { provider, socketPath, logIn } = await serve(t);
   const ofAlice = createClient(UserService, await logIn("alice"));
-  const logoutToken = await provider.sign({
-    iss: provider.issuer,
-    aud: clientId,
-    iat: Math.floor(Date.now() / 1000),
-    jti: crypto.randomUUID(),
-    sub: "alice",
-    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-  });
+  const logoutToken = await provider.sign({ ...logoutClaims(provider), sub: "alice" });
   const status = await new Promise((resolve, reject) => {
     const sent = request(
       {

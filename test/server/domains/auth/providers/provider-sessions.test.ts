@@ -1,6 +1,6 @@
 import { test } from "tap";
 import type { Caller } from "../../../../../server/rpc/call/caller.ts";
-import { clientId } from "../../../harness/provider-under-test.ts";
+import { logoutClaims } from "../../../harness/provider-under-test.ts";
 import { until } from "../../../harness/until.ts";
 import { addUser, errorOf, reasonOf, startAuth } from "../auth-under-test.ts";
 import {
@@ -13,8 +13,6 @@ import {
   startLogins,
   withSession,
 } from "./logins-under-test.ts";
-
-const logoutEvent = { "http://schemas.openid.net/event/backchannel-logout": {} };
 
 /** Returns the reason for which the session of an open stream is over; undefined while it is not. */
 function endOf(caller: Caller): string | undefined {
@@ -210,15 +208,7 @@ test("a logout at the provider ends its sessions at once", async (t) => {
   const ofAlice = withSession(await logins.logInByProvider("alice"));
   const ofBob = withSession(await logins.logInByProvider("bob"));
   const logOut = async (claims: Record<string, unknown>, header?: Record<string, string>) => {
-    const now = Math.floor(Date.now() / 1000);
-    const all = {
-      iss: provider.issuer,
-      aud: clientId,
-      iat: now,
-      jti: crypto.randomUUID(),
-      events: logoutEvent,
-    };
-    const token = await provider.sign({ ...all, ...claims }, header);
+    const token = await provider.sign({ ...logoutClaims(provider), ...claims }, header);
     return auth.logOutByProvider("corp", token, "10.0.0.1", AbortSignal.timeout(10_000));
   };
   const now = Math.floor(Date.now() / 1000);
@@ -235,14 +225,7 @@ test("a logout at the provider ends its sessions at once", async (t) => {
   }
   t.equal(await logOut({ sub: "alice" }, { kid: "unknown" }), "refused", "an unknown key");
   const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from(
-    JSON.stringify({
-      iss: provider.issuer,
-      aud: clientId,
-      iat: now,
-      jti: "1",
-      sub: "alice",
-      events: logoutEvent,
-    }),
+    JSON.stringify({ ...logoutClaims(provider), sub: "alice" }),
   ).toString("base64url")}.`;
   const refused = await auth.logOutByProvider("corp", unsigned, "10.0.0.1", AbortSignal.timeout(10_000));
   t.equal(refused, "refused", "an unsigned token");

@@ -1,6 +1,6 @@
 import { test } from "tap";
 import { AuthService } from "../../../../../gen/services/auth/auth_pb.ts";
-import { clientId } from "../../../harness/provider-under-test.ts";
+import { logoutClaims } from "../../../harness/provider-under-test.ts";
 import { until } from "../../../harness/until.ts";
 import { reasonOf, startAuth } from "../auth-under-test.ts";
 import {
@@ -111,14 +111,7 @@ const otherEnds: Readonly<Record<string, (logins: LoginsUnderTest, cookie: strin
     await auth.users.remove("alice@corp");
   },
   async "a logout at the provider"({ auth, provider }) {
-    const token = await provider.sign({
-      iss: provider.issuer,
-      aud: clientId,
-      iat: Math.floor(Date.now() / 1000),
-      jti: crypto.randomUUID(),
-      sub: "alice",
-      events: { "http://schemas.openid.net/event/backchannel-logout": {} },
-    });
+    const token = await provider.sign({ ...logoutClaims(provider), sub: "alice" });
     const result = await auth.logOutByProvider("corp", token, "10.0.0.1", AbortSignal.timeout(60_000));
     if (result !== "ended") {
       throw new Error(`the logout token is ${result}`);
