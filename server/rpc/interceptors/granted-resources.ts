@@ -28,7 +28,7 @@ export function createGrantedResources(accessOf: (method: DescMethod) => MethodA
     return (call, next) => {
       const { grants, ceiling } = call.caller;
       const isLimited = grants !== undefined || (ceiling !== undefined && mutation);
-      return isLimited ? withinGrants(call, grants, access, next) : next();
+      return isLimited ? withinBounds(call, grants, access, next) : next();
     };
   }
   return {
@@ -38,7 +38,7 @@ export function createGrantedResources(accessOf: (method: DescMethod) => MethodA
   };
 }
 
-async function withinGrants(
+async function withinBounds(
   call: Call,
   grants: Grants | undefined,
   access: Exclude<AnyAccess, "own"> | undefined,

@@ -11,7 +11,7 @@ async function startStopping(closeMs: number, launcherSignal?: NodeJS.Signals): 
   const program = `
     import { untilStopped } from ${JSON.stringify(module)};
     import { setTimeout as sleep } from "node:timers/promises";
-        const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
+    const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
     const logger = { info: say, error: say };
     const timer = setInterval(() => {}, 1000);
     const gateway = {
