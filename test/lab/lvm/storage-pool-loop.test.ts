@@ -38,8 +38,11 @@ test("a real group grows by spare devices, and releases those without data", { s
   const { value } = await pool.read();
   t.equal(value.sizeBytes, 3n * deviceBytes);
   t.strictSame(
-    // LVM lists them in the order of their names: loop10 before loop9.
-    value.devices.map(({ path }) => path).filter((path) => !path.startsWith("/dev/")),
+    // LVM lists them, and the group's first device, in the order of their names: loop10 before loop9.
+    value.devices
+      .map(({ path }) => path)
+      .filter((path) => links.includes(path))
+      .toSorted(),
     chosen,
     "listed by the paths in the configuration",
   );
