@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "tap";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
+import { until } from "../server/harness/until.ts";
 import { assertAccessible, assertFits, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
 import { clientOf } from "./client-of.ts";
 
@@ -59,8 +60,17 @@ test("a failed operation is retried from the overview, and stays until it is dis
   await dialog.getByRole("button", { name: "Retry", exact: true }).click();
   const toast = page.getByRole("list", { name: "Results" }).getByRole("listitem");
   await toast.filter({ hasText: "no such image" }).getByRole("link", { name: "Open" }).waitFor();
-  await problem.getByRole("button", { name: /^Dismiss/ }).click();
-  await page.getByRole("status").getByText("Nothing needs you.").waitFor();
+  const nothing = page.getByRole("status").getByText("Nothing needs you.");
+  const dismiss = problem.getByRole("button", { name: /^Dismiss/ });
+  // The list may still have the first failure when the toast has the second.
+  await until(async () => {
+    await dismiss.evaluateAll((buttons: { click(): void }[]) => {
+      for (const button of buttons) {
+        button.click();
+      }
+    });
+    return nothing.isVisible();
+  });
 
   await page.reload();
   await page.getByText("Nothing needs you.").waitFor();
