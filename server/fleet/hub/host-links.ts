@@ -30,6 +30,15 @@ export interface OpenLinks extends HostLinks {
 /** How long a host's connection may take to answer before a new one replaces it. */
 const probeMs = 1500;
 
+/**
+ * How much of one answer may be on its way, in bytes, and so how much of it waits here for a slow reader. HTTP/2's default of
+ * 64 KiB would give a host that is 100 ms away 640 KB/s.
+ */
+const answerWindowBytes = 262_144;
+
+/** The same for all answers of a host together. Costs no memory, since Node confirms them on this level as they arrive. */
+const linkWindowBytes = 4_194_304;
+
 interface Entry {
   readonly host: CertifiedHost;
   readonly link: HostLink;
@@ -75,8 +84,9 @@ export function createHostLinks(): OpenLinks {
     const session = connect(`http://${name}`, {
       createConnection: () => connection,
       // A host has nothing to push; a push is a protocol error then, which closes the connection.
-      settings: { enablePush: false },
+      settings: { enablePush: false, initialWindowSize: answerWindowBytes },
     });
+    session.setLocalWindowSize(linkWindowBytes);
     const link = createLink(host, session);
     const entry = { host, link, session, agentId };
     entries.set(name, entry);

@@ -75,6 +75,20 @@ test("a host that sends interim responses loses its connection", async (t) => {
   t.same(links.hosts(), []);
 });
 
+test("a distant host may send more than 64 KiB before the hub has confirmed any of it", async (t) => {
+  const links = linksUnderTest(t);
+  const sessions: http2.ServerHttp2Session[] = [];
+  const connection = await openConnection(t, (agentEnd) => {
+    const server = http2.createServer().on("session", (session) => sessions.push(session));
+    server.emit("connection", agentEnd);
+  });
+  await links.add(node1, async () => connection);
+  const [session] = sessions;
+  await until(() => Number(session?.state.remoteWindowSize) > 1_000_000);
+  t.equal(session?.remoteSettings.initialWindowSize, 262_144, "of one answer");
+  t.equal(session?.state.remoteWindowSize, 4_194_304, "of all answers together");
+});
+
 function linksUnderTest(t: Test) {
   const links = createHostLinks();
   t.teardown(() => links.close());
