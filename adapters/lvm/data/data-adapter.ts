@@ -48,7 +48,7 @@ export interface ActiveVolume {
 
 /** The content of volumes. */
 export interface LvmData {
-  /** Returns the argv of the command that `run` starts, for display. Its input and output are the devices. */
+  /** Returns the argv of a command that does what `run` does, for display. Its input and output are the devices. */
   commandOf(step: LvmDataStep): readonly string[];
   /**
    * Runs a step to its end.

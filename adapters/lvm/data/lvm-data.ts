@@ -10,6 +10,7 @@ import { hostReasons } from "../../host/reasons.ts";
 import { errorWithoutPattern } from "../errors.ts";
 import { devicePathOf } from "../names.ts";
 import type { LvmData, LvmDataStep, LvmDataStepOptions } from "./data-adapter.ts";
+import { discardPartCommandOf, discardParts, readDiscardGranularity } from "./discard.ts";
 import { type FileSystemTools, growCommandOf, growFileSystem, readFileSystem } from "./file-systems.ts";
 
 export interface LvmDataOptions extends FileSystemTools {
@@ -29,12 +30,12 @@ export function createLvmData(options: LvmDataOptions): LvmData & { idle(): Prom
   const transfers = createLimiter({ what: "copies of volumes", maxRunning: 1_000, maxWaiting: 0 });
 
   async function runTool(
-    step: LvmDataStep,
+    argv: readonly string[],
     { signal, token }: LvmDataStepOptions,
     files: { readonly input?: FileHandle; readonly output?: FileHandle } = {},
   ): Promise<void> {
     // It may be stopped at any time, since its target is of no use to anything else.
-    const result = await run(commandOf(step), {
+    const result = await run(argv, {
       ...files,
       kind: "read",
       env: markOf(token),
@@ -46,14 +47,35 @@ export function createLvmData(options: LvmDataOptions): LvmData & { idle(): Prom
     }
   }
 
-  async function transfer(step: LvmDataStep, stepOptions: LvmDataStepOptions): Promise<void> {
-    const { volumeGroupName, name, sizeBytes } = step;
-    const totalBytes = Number(sizeBytes);
-    const output = await openTargetDevice(devicePathOf(volumeGroupName, name));
-    const input = await openInput(step).catch(async (error: unknown) => {
+  async function change(step: LvmDataStep, stepOptions: LvmDataStepOptions): Promise<void> {
+    const output = await openTargetDevice(devicePathOf(step.volumeGroupName, step.name));
+    try {
+      await (isDiscard(step) ? discard : transfer)(step, stepOptions, output);
+    } finally {
       await output.close();
-      throw error;
-    });
+    }
+  }
+
+  async function discard(
+    { volumeGroupName, name, sizeBytes }: LvmDataStep,
+    stepOptions: LvmDataStepOptions,
+    output: FileHandle,
+  ): Promise<void> {
+    const device = devicePathOf(volumeGroupName, name);
+    const totalBytes = Number(sizeBytes);
+    for (const part of discardParts(totalBytes, await readDiscardGranularity(output))) {
+      await runTool(discardPartCommandOf(device, part), stepOptions);
+      stepOptions.onProgress({ doneBytes: part.offsetBytes + part.lengthBytes, totalBytes });
+    }
+  }
+
+  async function transfer(
+    step: LvmDataStep,
+    stepOptions: LvmDataStepOptions,
+    output: FileHandle,
+  ): Promise<void> {
+    const totalBytes = Number(step.sizeBytes);
+    const input = await openInput(step);
     const poll = async () => {
       const doneBytes = await filePosition(output);
       stepOptions.onProgress({ doneBytes, totalBytes });
@@ -61,25 +83,21 @@ export function createLvmData(options: LvmDataOptions): LvmData & { idle(): Prom
     };
     const timer = setInterval(() => void poll().catch(() => {}), progressMs);
     try {
-      await runTool(step, stepOptions, { input, output });
+      await runTool(commandOf(step), stepOptions, { input, output });
       const doneBytes = await poll();
       if (doneBytes !== totalBytes) {
-        const words = `${doneBytes} of ${totalBytes} bytes were written to ${volumeGroupName}/${name}`;
+        const words = `${doneBytes} of ${totalBytes} bytes were written to ${step.volumeGroupName}/${step.name}`;
         throw new InfraError(hostReasons.TOOL_FAILED, words);
       }
     } finally {
       clearInterval(timer);
-      await Promise.all([input.close(), output.close()]);
+      await input.close();
     }
   }
 
   return {
     commandOf,
-    run: (step, stepOptions) =>
-      transfers.run(
-        () => (isDiscard(step) ? runTool(step, stepOptions) : transfer(step, stepOptions)),
-        stepOptions.signal,
-      ),
+    run: (step, stepOptions) => transfers.run(() => change(step, stepOptions), stepOptions.signal),
     settle: stopMarked,
     fileSystemOn: (volume, signal) => readFileSystem(options, volume, signal),
     growCommandOf: (volume, fileSystem) => growCommandOf(prefix, volume, fileSystem),
@@ -89,12 +107,11 @@ export function createLvmData(options: LvmDataOptions): LvmData & { idle(): Prom
 }
 
 /**
- * Returns the argv for a step. dd gets the opened devices as its input and output: their positions show its progress, and
- * nothing else can open the target exclusively meanwhile.
+ * Returns the argv for a step, or one with the effect of the commands that discard the parts of a volume. dd gets the opened
+ * devices as its input and output: their positions show its progress, and nothing else can open the target exclusively meanwhile.
  */
 export function commandOf(step: LvmDataStep): readonly string[] {
   if (isDiscard(step)) {
-    // Opens the device exclusively itself.
     return ["blkdiscard", "--", devicePathOf(step.volumeGroupName, step.name)];
   }
   const direct = step.kind === "copy" ? ",direct" : "";

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { createLvm } from "../../../adapters/lvm/lvm.ts";
 import { type Operation, OperationService, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { VolumeService } from "../../../gen/hostplane/v1/volume_pb.ts";
 import { startGatewayProcess } from "../gateway-process.ts";
@@ -34,6 +35,7 @@ async function checkVolumeContent(volumeGroup: string): Promise<void> {
     deviceClasses: [
       { name: "thick", volumeGroup, default: true, spareGiB: 0 },
       { name: "thin", volumeGroup, thinPool: "pool", overprovision: 20 },
+      { name: "large", volumeGroup, thinPool: "largepool", overprovision: 3 },
     ],
   });
   try {
@@ -47,6 +49,7 @@ async function checkVolumeContent(volumeGroup: string): Promise<void> {
     await checkClones(subject);
     await checkFileSystems(subject);
     await checkWipe(subject);
+    await checkDiscard(subject);
     await checkMerges(subject);
   } finally {
     await gateway.kill("SIGTERM");
@@ -158,6 +161,51 @@ async function checkWipe(subject: Subject): Promise<void> {
   const wiped = await volumes.deleteVolume({ name: "hidden", deviceClass, wipe: true });
   assert.equal((await ended(subject, wiped.operation)).state, OperationState.COMPLETED);
   await assertRefused(volumes.getVolume({ name: "hidden", deviceClass }), "VOLUME_NOT_FOUND");
+}
+
+/** Discards a volume that is larger than its thin pool, in several parts. */
+async function checkDiscard({ volumes, operations, volumeGroup }: Subject): Promise<void> {
+  const sizeBytes = 2_100n * mib;
+  const [deviceClass, name] = ["large", "sparse"];
+  const device = `/dev/${volumeGroup}/${name}`;
+  // 1 GiB is no multiple of the chunk size. A chunk is kept if a part covers only a piece of it.
+  await shell(`lvcreate -q -y -T -L 1g --chunksize 192k -n largepool ${volumeGroup}`);
+  await volumes.createVolume({ name, deviceClass, sizeBytes });
+  const fill = async () => {
+    for (const offsetMib of [0, 1_023, 1_024, 2_047, 2_048, 2_099]) {
+      await shell(`dd if=/dev/urandom of=${device} bs=1M count=1 seek=${offsetMib} oflag=direct status=none`);
+    }
+  };
+  const dataPercent = async () =>
+    Number(await shell(`lvs --noheadings -o data_percent ${volumeGroup}/${name}`));
+  await fill();
+  assert.ok((await dataPercent()) > 0);
+  const lvm = createLvm();
+  const progress: number[] = [];
+  await lvm.data.run(
+    { kind: "wipe", volumeGroupName: volumeGroup, name, sizeBytes, isThin: true },
+    {
+      signal: new AbortController().signal,
+      token: "discard",
+      onProgress: ({ doneBytes }) => progress.push(doneBytes),
+    },
+  );
+  await lvm.close();
+  const partBytes = 5_461 * 192 * 1_024;
+  assert.deepEqual(progress, [partBytes, 2 * partBytes, Number(sizeBytes)]);
+  assert.equal(await dataPercent(), 0, "no chunk of the volume is left");
+
+  await fill();
+  const { operation } = await volumes.deleteVolume({ name, deviceClass, wipe: true });
+  assert.equal((await ended({ operations }, operation)).state, OperationState.COMPLETED);
+  await assertRefused(volumes.getVolume({ name, deviceClass }), "VOLUME_NOT_FOUND");
+  const { commands } = await operations.listCommands({ id: operation?.id ?? "" });
+  const discards = commands.filter(({ command }) => command[0]?.endsWith("blkdiscard"));
+  assert.deepEqual(
+    discards.map(({ command }) => command.find((one) => one.startsWith("--offset"))),
+    [0, partBytes, 2 * partBytes].map((offset) => `--offset=${offset}`),
+  );
+  await shell(`lvremove -q -y ${volumeGroup}/largepool`);
 }
 
 /** Restores a thick and a thin volume from snapshots, at once and at the next activation. */
