@@ -87,7 +87,10 @@ test("a cancelled discard ends between two parts", { skip }, async (t) => {
 test("a volume that is in use is not discarded", { skip }, async (t) => {
   const { device, discard, left } = await createSubject(t);
   const file = await open(device, constants.O_RDONLY | constants.O_EXCL);
-  await t.rejects(discard(() => t.fail("it is discarded")), { name: "InfraError", reason: "VOLUME_IN_USE" });
+  await t.rejects(
+    discard(() => t.fail("it is discarded")),
+    { name: "InfraError", reason: "VOLUME_IN_USE" },
+  );
   await file.close();
   t.same(await left(), filled);
 });

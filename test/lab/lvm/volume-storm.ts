@@ -5,17 +5,28 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Client, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import {
+  type Client,
+  ConnectError,
+  createClient,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { type GatewayProcess, startGatewayProcess } from "../gateway-process.ts";
 
-export interface StormOptions {
-  /** A volume group with room for `volumeCount` volumes of 2 GiB, used only by the storm. */
+/** The LVM of a storm. */
+export interface StormLvm {
+  /** A volume group with room for all volumes, used only by the storm. */
   readonly volumeGroup: string;
   /** LVM_SYSTEM_DIR of the gateway and of shell commands. */
   readonly systemDir?: string;
+}
+
+/** Volumes have up to 2 GiB. */
+export interface StormOptions extends StormLvm {
   readonly activation: "auto" | "none";
   readonly volumeCount: number;
   readonly clientCount: number;
@@ -100,14 +111,20 @@ const repeatWhenClosed: Interceptor = (next) => async (request) => {
     }
   }
 };
-const interceptors = [repeatWhenClosed];
 
-/** Half of the clients speak gRPC, half Connect. */
-function clientsOf({ url }: GatewayProcess, index: number): Clients {
-  const transport =
-    index % 2 === 0
-      ? createGrpcTransport({ baseUrl: url, interceptors })
-      : createConnectTransport({ baseUrl: url, httpVersion: "1.1", interceptors });
+/** Returns the transport of a client: half of them speak gRPC, half Connect. */
+export function transportOf(
+  { url }: GatewayProcess,
+  index: number,
+  interceptors: Interceptor[] = [],
+): Transport {
+  return index % 2 === 0
+    ? createGrpcTransport({ baseUrl: url, interceptors })
+    : createConnectTransport({ baseUrl: url, httpVersion: "1.1", interceptors });
+}
+
+function clientsOf(gateway: GatewayProcess, index: number): Clients {
+  const transport = transportOf(gateway, index, [repeatWhenClosed]);
   return { lv: createClient(LVService, transport), vg: createClient(VGService, transport) };
 }
 
@@ -121,7 +138,7 @@ async function stormOfClients(gateway: GatewayProcess, options: StormOptions) {
   let lists = 0;
 
   const refused = (error: unknown) => {
-    const reason = reasonOf(error);
+    const reason = reasonOf(error) ?? "none";
     assert.ok(expectedReasons.has(reason), `undocumented: ${reason}: ${error}`);
     reasons[reason] = (reasons[reason] ?? 0) + 1;
   };
@@ -247,17 +264,18 @@ async function killDuringCreates(gateway: GatewayProcess, options: StormOptions)
   }
 }
 
-async function lvm(options: StormOptions, args: readonly string[]): Promise<string> {
+/** Runs `lvm` outside the gateway, and returns its output. @throws Error if it fails */
+export async function lvm({ systemDir }: StormLvm, args: readonly string[]): Promise<string> {
   const env = { ...process.env, LC_ALL: "C" };
   const { stdout } = await promisify(execFile)("lvm", [...args], {
-    env: options.systemDir === undefined ? env : { ...env, LVM_SYSTEM_DIR: options.systemDir },
+    env: systemDir === undefined ? env : { ...env, LVM_SYSTEM_DIR: systemDir },
   });
   return stdout;
 }
 
-function reasonOf(thrown: unknown): string {
-  const error = ConnectError.from(thrown);
-  return error.findDetails(ErrorInfoSchema)[0]?.reason ?? `no reason (${error.message})`;
+/** Returns the reason of an error; undefined if the gateway has not answered. */
+export function reasonOf(thrown: unknown): string | undefined {
+  return ConnectError.from(thrown).findDetails(ErrorInfoSchema)[0]?.reason;
 }
 
 // In the virtual machine this is a program: node test/lab/lvm/volume-storm.ts OPTIONS-AS-JSON
