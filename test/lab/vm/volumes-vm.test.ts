@@ -57,6 +57,22 @@ test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) 
     t.ok(report.shellToWatchMs < 5_000, "a change from a shell reaches an open Watch");
   });
 
+  await t.test("no acknowledged volume is lost although the gateway is killed", longForm, async (t) => {
+    const options = {
+      volumeGroup: "labvg",
+      activation: "auto",
+      volumeCount: 200,
+      clientCount: 8,
+      kills: 20,
+      seed: 1,
+    };
+    const program = ["node", "test/lab/lvm/volume-kill-storm.ts", JSON.stringify(options)];
+    await vm.run("lvremove -q -y labvg");
+    const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
+    t.equal(exitCode, 0, stderr);
+    t.comment(stdout.trim());
+  });
+
   for (const file of ["lvm-loop", "lvm-killed-loop", "volume-events-loop"]) {
     await t.test(`the adapter keeps its contract: ${file}`, longForm, async (t) => {
       const program = ["env", "HOSTPLANE_LAB=required", "node", `test/lab/lvm/${file}.test.ts`];
