@@ -219,7 +219,7 @@ async function checkOperations(lives: StormLives): Promise<number> {
   const all = await operationsOf(lives, 0, []);
   const others = all.filter(({ state }) => state !== OperationState.COMPLETED);
   assert.deepEqual(
-    others.map(({ kind, resource, state }) => `${kind} of ${resource} is ${OperationState[state]}`),
+    others.map(({ kind, resource, state }) => `${kind} of ${resource} is in state ${state}`),
     [],
   );
   return all.length;
