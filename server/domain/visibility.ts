@@ -1,21 +1,36 @@
+import { fleetAccountId } from "../fleet/caller/hub-caller.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { GrantedHost } from "../rpc/access/grant.ts";
-import type { GrantedUse, Grants, Subject } from "../rpc/access/grants.ts";
+import type { Grants, Subject } from "../rpc/access/grants.ts";
 import type { Call } from "../rpc/call/call.ts";
 import { callableServices } from "../rpc/call/callable-services.ts";
+import type { Caller, CallerCeiling } from "../rpc/call/caller.ts";
+import type { MethodRule } from "../rpc/call/method-rule.ts";
 
-/** Bounds of a caller's grants. The object is the same as long as they and the caller's services are. */
+/** Bounds of a caller's grants, which are those of one account. The object is the same as long as they and the caller's services are. */
 export interface VisibilityBounds {
   /** @param subject its `host` is the name of one in the fleet; undefined or empty: this gateway */
   covers(subject: Omit<Subject, "host"> & { readonly host?: string | undefined }): boolean;
   /** @param name of a host in the fleet */
   coversHost(name: string): boolean;
-  /** Reports whether a grant allows a call. @param call `host` as for `covers`; `methodPath`: `package.Service/Method` */
-  allows(call: {
-    readonly methodPath: string;
-    readonly resource: string;
-    readonly host?: string | undefined;
-  }): boolean;
+  /**
+   * Reports whether the caller sees a saved plan, and its events: its own, as long as its grants cover the resource, and those that
+   * wait for approvals which its grants allow it to give.
+   */
+  showsPlan(plan: SubjectPlan): boolean;
+}
+
+/** A saved plan that may be shown to a caller. */
+export interface SubjectPlan {
+  /** Of its call: `package.Service/Method`. */
+  readonly methodPath: string;
+  /** The resource that its call changes. */
+  readonly resource: string;
+  /** Account that has saved it. Callers without an account have no bounds. */
+  readonly owner: string;
+  readonly needsApproval: boolean;
+  /** As for `covers`. */
+  readonly host?: string | undefined;
 }
 
 /** What a caller may see of the work of others. */
@@ -34,11 +49,11 @@ export type VisibilityOf = (call: Pick<Call, "caller" | "peer">) => Visibility;
 
 /**
  * Creates the function, which looks up the labels of the hub's hosts.
- * @param roleOf returns the role that a method needs; undefined: there is no such method
+ * @param ruleOf returns the rule of a method; undefined: there is no such method
  */
 export function createVisibilityOf(
   { hub }: Pick<Fleet, "hub">,
-  roleOf: (methodPath: string) => GrantedUse["role"] | undefined = () => undefined,
+  ruleOf: (methodPath: string) => Pick<MethodRule, "role" | "fleetWide"> | undefined = () => undefined,
 ): VisibilityOf {
   const known = new WeakMap<
     Grants,
@@ -49,7 +64,11 @@ export function createVisibilityOf(
     return { name, labels: hub?.hosts.find(name)?.labels ?? {} };
   }
 
-  function boundsOf(grants: Grants, services: Visibility["services"]): VisibilityBounds {
+  function boundsOf(
+    { accountId, credential, ceiling }: Caller,
+    grants: Grants,
+    services: Visibility["services"],
+  ): VisibilityBounds {
     const kept = known.get(grants);
     if (kept !== undefined && kept.of === services) {
       return kept.bounds;
@@ -61,14 +80,26 @@ export function createVisibilityOf(
         return grants.covers({ ...subject, services: callable, host: of });
       },
       coversHost: (name) => grants.coversHost(hostOf(name)),
-      allows({ methodPath, resource, host }) {
-        const role = roleOf(methodPath);
-        const isCallable = services?.has(methodPath.slice(0, methodPath.indexOf("/"))) !== false;
-        const where = host === undefined || host === "" ? "here" : hostOf(host);
+      showsPlan({ methodPath, resource, owner, needsApproval, host }) {
+        const service = methodPath.slice(0, methodPath.indexOf("/"));
+        if (!bounds.covers({ services: [service], resource, host })) {
+          return false;
+        }
+        const isHere = host === undefined || host === "";
+        const isOwn = owner !== "" && owner === (isHere ? accountId : fleetAccountId(accountId));
+        const rule = ruleOf(methodPath);
         return (
-          role !== undefined &&
-          isCallable &&
-          grants.allowing({ methodPath, role, resource, host: where }) !== undefined
+          isOwn ||
+          (needsApproval &&
+            rule !== undefined &&
+            !(rule.fleetWide && (credential === "hub" || !isHere)) &&
+            permits(ceiling, methodPath) &&
+            grants.allowing({
+              methodPath,
+              role: rule.role,
+              resource,
+              host: isHere ? "here" : hostOf(host),
+            }) !== undefined)
         );
       },
     };
@@ -78,7 +109,16 @@ export function createVisibilityOf(
 
   return (call) => {
     const services = callableServices(call);
-    const { grants } = call.caller.current();
-    return { services, bounds: grants && boundsOf(grants, services) };
+    const caller = call.caller.current();
+    return { services, bounds: caller.grants && boundsOf(caller, caller.grants, services) };
   };
+}
+
+function permits(ceiling: CallerCeiling | undefined, methodPath: string): boolean {
+  try {
+    ceiling?.assertMethod(methodPath);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,10 +1,13 @@
 import type { EventRow } from "./store/events.ts";
 
-/** A call that has not been made. */
-export interface PlannedCall {
-  /** `package.Service/Method` */
+/** The saved plan that an event is about. */
+export interface PlanOfEvent {
+  /** Of its call: `package.Service/Method`. */
   readonly methodPath: string;
+  /** The resource that its call changes. */
   readonly resource: string;
+  /** Account that has saved it; empty if the event does not say. */
+  readonly owner: string;
 }
 
 /** A stored event. */
@@ -23,8 +26,8 @@ export interface EventRecord {
   readonly services: readonly string[];
   /** Plain data; its shape depends on the topic. */
   readonly payload: unknown;
-  /** For an event of a plan: its call. A caller with bounds needs a grant for that, and not for the plan. */
-  readonly planned?: PlannedCall | undefined;
+  /** For an event of a plan. A caller with bounds gets it if it may see that plan. */
+  readonly plan?: PlanOfEvent | undefined;
   /** The host of the fleet whose gateway has recorded it, and the time there; undefined: this gateway. */
   readonly ofHost?: { readonly name: string; readonly atMs: number } | undefined;
 }
@@ -55,8 +58,10 @@ export interface EventBounds {
     readonly isAbove: boolean;
   }): boolean;
   coversHost(name: string): boolean;
-  /** Reports whether a grant allows a call. @param call `host` as for `covers` */
-  allows(call: PlannedCall & { readonly host: string | undefined }): boolean;
+  /** Reports whether the caller sees a saved plan. @param plan `host` as for `covers` */
+  showsPlan(
+    plan: PlanOfEvent & { readonly needsApproval: boolean; readonly host: string | undefined },
+  ): boolean;
 }
 
 /** Topic of the events of plans. */
@@ -74,7 +79,7 @@ export const fleetTopic = "fleet";
  * @throws the errors of a getter of the filter
  */
 export function matches(record: EventRecord, filter: EventFilter): boolean {
-  const { topic, type, resource, operationId, services, ofHost, planned } = record;
+  const { topic, type, resource, operationId, services, ofHost, plan } = record;
   if (!isFromHosts(record, filter)) {
     return false;
   }
@@ -101,9 +106,10 @@ export function matches(record: EventRecord, filter: EventFilter): boolean {
     return true;
   }
   const host = ofHost?.name;
-  return planned === undefined
+  // Plans that need no approvals have no events.
+  return plan === undefined
     ? bounds.covers({ services, resource, host, isAbove: type === gapType })
-    : bounds.allows({ ...planned, host });
+    : bounds.showsPlan({ ...plan, needsApproval: true, host });
 }
 
 function isFromHosts({ ofHost }: EventRecord, { fleetHosts }: EventFilter): boolean {
@@ -120,6 +126,12 @@ function isWithin(resource: string, ancestor: string): boolean {
   );
 }
 
+/** Payload of an event of a plan. The owner is beside the details, which clients get. */
+interface PlanPayload {
+  readonly plan?: { readonly method?: string; readonly resource?: string };
+  readonly planOwner?: string;
+}
+
 /** Converts a row: JSON is parsed, null becomes undefined. */
 export function recordFromRow(row: EventRow): EventRecord {
   const payload: unknown = JSON.parse(row.payload_json);
@@ -133,13 +145,12 @@ export function recordFromRow(row: EventRow): EventRecord {
     operationId: row.operation_id ?? undefined,
     services: JSON.parse(row.services),
     payload,
-    planned: row.topic === planTopic && row.type !== gapType ? plannedCallOf(payload) : undefined,
+    plan: row.topic === planTopic && row.type !== gapType ? planOf(payload as PlanPayload) : undefined,
     ofHost: row.fleet_host === "" ? undefined : { name: row.fleet_host, atMs: row.fleet_host_at ?? 0 },
   };
 }
 
-/** Returns the call of a plan. No grant allows that of an event without details, which a host of the fleet may have sent. */
-function plannedCallOf(payload: unknown): PlannedCall {
-  const { plan } = payload as { readonly plan?: { readonly method?: string; readonly resource?: string } };
-  return { methodPath: plan?.method ?? "", resource: plan?.resource ?? "" };
+/** Returns the plan. No grant covers that of an event without details, which a host of the fleet may have sent. */
+function planOf({ plan, planOwner }: PlanPayload): PlanOfEvent {
+  return { methodPath: plan?.method ?? "", resource: plan?.resource ?? "", owner: planOwner ?? "" };
 }

@@ -66,11 +66,11 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   };
 }
 
-/** Returns the role that a method needs; undefined if the contract does not have it. @param path `package.Service/Method` */
-export function roleOfMethod(path: string): MethodRule["role"] | undefined {
+/** Returns the rule of a method; undefined if the contract does not have it. @param path `package.Service/Method` */
+export function ruleOfPath(path: string): MethodRule | undefined {
   const [typeName = "", name] = path.split("/");
   const method = known.get(typeName)?.service.methods.find((each) => each.name === name);
-  return method && methodRuleOf(method).role;
+  return method && methodRuleOf(method);
 }
 
 /** Returns all methods of the contract with their rules. */

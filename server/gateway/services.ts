@@ -17,7 +17,7 @@ import { createStoreBackend, type StoreBackendOptions } from "../domains/system/
 import { createAccessOf, type MethodAccess } from "../rpc/access/method-access.ts";
 import type { InterceptorFor } from "../rpc/call/method-interceptors.ts";
 import type { ServiceRegistration } from "../rpc/call/service-handlers.ts";
-import { methodRuleOf, roleOfMethod, storeServices } from "./method-rules.ts";
+import { methodRuleOf, ruleOfPath, storeServices } from "./method-rules.ts";
 import type { Systems } from "./systems.ts";
 
 /** What the services are created with. */
@@ -59,7 +59,7 @@ export async function createServices({ systems, ...options }: ServicesOptions): 
   const context: DomainContext = {
     ...options,
     operationMessage,
-    visibilityOf: createVisibilityOf(options.fleet, roleOfMethod),
+    visibilityOf: createVisibilityOf(options.fleet, ruleOfPath),
     storeBackend,
     services: domains.flatMap(({ services }) => services),
     ruleOf: methodRuleOf,

@@ -107,5 +107,9 @@ function* batchesOf(
 function followedEvent(record: EventRecord, messages: Pick<EventMessages, "event">): FollowedEvent {
   const { message } = messages.event(record);
   const event = message?.case === "event" ? { event: message.value } : {};
-  return create(FollowedEventSchema, { ...event, services: [...record.services] });
+  return create(FollowedEventSchema, {
+    ...event,
+    services: [...record.services],
+    planOwner: record.plan?.owner ?? "",
+  });
 }

@@ -8,7 +8,7 @@ import type { MethodAccess } from "../../rpc/access/method-access.ts";
 import type { Call } from "../../rpc/call/call.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/call/method-rule.ts";
 import { assertAllowed } from "../../rpc/interceptors/authorization.ts";
-import { assertRequestGranted, assertResourcesGranted } from "../../rpc/interceptors/granted-resources.ts";
+import { assertRequestGranted } from "../../rpc/interceptors/granted-resources.ts";
 import { listenerRefusalOf } from "../../rpc/protocols/http/listener-services.ts";
 import { parsePlannedRequest } from "./planned-request.ts";
 import { planReasons } from "./reasons.ts";
@@ -43,11 +43,8 @@ export type CallToPlan = Pick<PlanRequest | CreatePlanRequest, "method" | "reque
 export interface PlanCall {
   /** @throws InfraError INVALID_FIELD, NOT_ON_HOSTS, and those of a caller that may not call the method */
   assertMethod(request: Pick<CallToPlan, "method">, call: Pick<Call, "caller" | "peer">): PlannedMethod;
-  /**
-   * Reports whether a method has a plan, and the caller may call it.
-   * @param resource the one that it changes; absent: any
-   */
-  mayCall(method: DescMethod, call: Pick<Call, "caller" | "peer">, resource?: string): boolean;
+  /** Reports whether a method has a plan, and the caller may call it. */
+  mayCall(method: DescMethod, call: Pick<Call, "caller" | "peer">): boolean;
   /** Refuses a request whose call would be refused for the caller's grants. @throws InfraError NOT_GRANTED */
   assertGranted(planned: PlannedMethod, request: Message, call: Call): Promise<void>;
   /** @throws InfraError NOT_PLANNABLE, and the errors of the call */
@@ -92,13 +89,12 @@ export function createPlanCall(options: PlanCallOptions): PlanCall {
       return { method, rule };
     },
 
-    mayCall(method, call, resource) {
+    mayCall(method, call) {
       if (!options.ruleOf(method).mutation || plannerOf(method) === undefined) {
         return false;
       }
       try {
-        const planned = planCall.assertMethod({ method: methodPathOf(method) }, call);
-        assertResourcesGranted({ caller: call.caller, ...planned }, resource === undefined ? [] : [resource]);
+        planCall.assertMethod({ method: methodPathOf(method) }, call);
         return true;
       } catch {
         return false;

@@ -80,9 +80,9 @@ export interface SavedPlansOptions {
   /** All methods of the gateway, by their full names. */
   readonly methods: ReadonlyMap<string, DescMethod>;
   readonly rules: Pick<ApprovalRules, "requirementOf">;
-  /** Reports whether a caller may call a method, and change a resource by it. */
-  readonly mayCall: (method: DescMethod, by: PlanOwner, resource?: string) => boolean;
-  /** A plan is also hidden from callers whose grants do not cover its resource any more. */
+  /** Reports whether a caller may call a method. */
+  readonly mayCall: (method: DescMethod, by: PlanOwner) => boolean;
+  /** Its bounds decide which plans a caller with bounds sees. */
   readonly visibilityOf: VisibilityOf;
 }
 
@@ -114,19 +114,18 @@ export function createSavedPlans(options: SavedPlansOptions): SavedPlans {
   }
 
   function isVisible(plan: SavedPlan, by: PlanOwner): boolean {
-    const isOwn = plan.owner === planOwnerOf(by) || seesAll(by);
-    return (isOwn || isForApproval(plan, by)) && isCovered(plan, by);
-  }
-
-  function isForApproval({ method: path, requiredApprovals, mutation }: SavedPlan, by: PlanOwner): boolean {
-    const method = methods.get(path);
-    return requiredApprovals > 0 && method !== undefined && mayCall(method, by, mutation.resource);
-  }
-
-  function isCovered({ method, mutation }: SavedPlan, by: PlanOwner): boolean {
-    const [service = ""] = method.split("/");
+    const { method: methodPath, owner, mutation } = plan;
+    const needsApproval = plan.requiredApprovals > 0;
     const { bounds } = visibilityOf(by);
-    return bounds?.covers({ services: [service], resource: mutation.resource }) !== false;
+    if (bounds !== undefined) {
+      return bounds.showsPlan({ methodPath, resource: mutation.resource, owner, needsApproval });
+    }
+    const method = methods.get(methodPath);
+    return (
+      owner === planOwnerOf(by) ||
+      seesAll(by) ||
+      (needsApproval && method !== undefined && mayCall(method, by))
+    );
   }
 
   return {

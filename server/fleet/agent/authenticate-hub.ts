@@ -3,12 +3,11 @@ import { createGrants, highestRole, servicesOf } from "../../rpc/access/grants.t
 import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import { hubCallerHeader } from "../../rpc/interceptors/known-headers.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
-import { type HubCaller, parseHubCaller } from "../caller/hub-caller.ts";
+import { fleetAccountId, type HubCaller, parseHubCaller } from "../caller/hub-caller.ts";
 import type { Ceiling } from "./ceiling.ts";
 
 /**
- * Finds the caller of a request on a hub's connection. The account ID begins with `fleet/`, so that it is none of this gateway's
- * own accounts.
+ * Finds the caller of a request on a hub's connection.
  * @throws InfraError MALFORMED_REQUEST when the hub names no caller
  */
 export type AuthenticateHub = (request: { header(name: string): string | undefined }) => Caller;
@@ -26,7 +25,7 @@ export function createAuthenticateHub(ceiling: Ceiling): AuthenticateHub {
     const caller: Caller = {
       ...anonymous,
       actor: `${named.actor} via ${named.hub}`,
-      accountId: named.accountId === "" ? "" : `fleet/${named.accountId}`,
+      accountId: fleetAccountId(named.accountId),
       ...accessOf(named, ceiling),
       credential: "hub",
       ceiling,

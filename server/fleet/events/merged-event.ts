@@ -1,4 +1,4 @@
-import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Event, EventSchema, type FollowedEvent } from "../../../gen/hostplane/v1/event_pb.ts";
 import { fleetTopic, gapType } from "../../events/event-record.ts";
@@ -20,22 +20,31 @@ const patterns = {
 const servicePattern = /^[A-Za-z_][\w.]{0,199}$/;
 const servicesMax = 64;
 
+/** No control characters. */
+const planOwnerPattern = /^[^\p{Cc}]{0,300}$/u;
+
 /**
  * Converts what a host has sent to an event of the hub's log. The host's name is that of its certificate, whatever the host says.
  * Details that are larger than a host may send are omitted.
  * @returns the reason if the hub does not accept the event
  */
-export function mergedEventFrom({ event, services }: FollowedEvent, host: string): NewEvent | string {
+export function mergedEventFrom(
+  { event, services, planOwner }: FollowedEvent,
+  host: string,
+): NewEvent | string {
   if (event === undefined) {
     return "it has no event";
   }
-  const problem = problemOf(event, services);
+  const problem = problemOf(event, services, planOwner);
   if (problem !== undefined) {
     return problem;
   }
-  let payload: JsonValue;
+  let payload: JsonObject;
   try {
-    payload = toJson(EventSchema, create(EventSchema, { detail: event.detail, sandbox: event.sandbox }));
+    payload = toJson(
+      EventSchema,
+      create(EventSchema, { detail: event.detail, sandbox: event.sandbox }),
+    ) as JsonObject;
   } catch {
     return "its details are invalid";
   }
@@ -47,12 +56,12 @@ export function mergedEventFrom({ event, services }: FollowedEvent, host: string
     host: event.host,
     operationId: event.operationId === "" ? undefined : event.operationId,
     services,
-    payload: isTooLarge ? {} : payload,
+    payload: isTooLarge ? {} : { ...payload, ...(planOwner === "" ? {} : { planOwner }) },
     ofHost: { name: host, atMs: msOf(event) },
   };
 }
 
-function problemOf(event: Event, services: readonly string[]): string | undefined {
+function problemOf(event: Event, services: readonly string[], planOwner: string): string | undefined {
   for (const [field, pattern] of Object.entries(patterns)) {
     if (!pattern.test(event[field as keyof typeof patterns])) {
       return `its ${field} is invalid`;
@@ -63,6 +72,9 @@ function problemOf(event: Event, services: readonly string[]): string | undefine
   }
   if (services.length > servicesMax || !services.every((name) => servicePattern.test(name))) {
     return "its services are invalid";
+  }
+  if (!planOwnerPattern.test(planOwner)) {
+    return "the owner of its plan is invalid";
   }
   return Number.isNaN(msOf(event)) ? "its time is invalid" : undefined;
 }

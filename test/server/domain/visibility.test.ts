@@ -12,9 +12,10 @@ const topics = domains.flatMap(({ name, hasEvents, services }) =>
   hasEvents === true ? [{ topic: name, service: services[0]?.service.typeName ?? "" }] : [],
 );
 
-function callBy(grants: readonly Grant[], services?: readonly string[]): Call {
+function callBy(grants: readonly Grant[], services?: readonly string[], parts: Partial<Caller> = {}): Call {
   const caller: Caller = {
     ...anonymous,
+    ...parts,
     role: "viewer",
     grants: createGrants(grants, "here"),
     current: () => caller,
@@ -74,11 +75,11 @@ test("events of hosts that no grant covers are not shown, nor their gaps", async
 });
 
 test("an event of a plan is shown to those who may make its call, and to none with bounds if it lacks the call", async (t) => {
-  const removal = { methodPath: "a.B/Remove", resource: "things/a" };
+  const removal = { methodPath: "a.B/Remove", resource: "things/a", owner: "alice" };
   const ofPlan = (parts: Partial<EventRecord> = {}) =>
-    eventOf("plan", "a.B", { type: "plan.proposed", resource: "plans/1", planned: removal, ...parts });
+    eventOf("plan", "a.B", { type: "plan.proposed", resource: "plans/1", plan: removal, ...parts });
   const visible = createVisibilityOf({ hub: undefined }, (path) =>
-    path === removal.methodPath ? "operator" : undefined,
+    path === removal.methodPath ? { role: "operator", fleetWide: false } : undefined,
   );
   const shows = (grant: Grant, record = ofPlan(), services?: readonly string[]) =>
     matches(record, {
@@ -93,12 +94,50 @@ test("an event of a plan is shown to those who may make its call, and to none wi
   t.notOk(shows({ role: "viewer", resources: ["things/a"] }), "the role");
   t.notOk(shows({ role: "operator", methods: ["a.B/Resize"] }), "another method of the service");
   t.notOk(shows({ role: "operator" }, ofPlan(), ["c.D"]), "the listener");
-  const unknown = { methodPath: "", resource: "" };
-  t.notOk(shows({ role: "operator" }, ofPlan({ planned: unknown })), "a host of the fleet sent no details");
+  const unknown = { methodPath: "", resource: "", owner: "" };
+  t.notOk(shows({ role: "operator" }, ofPlan({ plan: unknown })), "a host of the fleet sent no details");
   const ofHost = ofPlan({ ofHost: { name: "web-1", atMs: 0 } });
   t.ok(shows({ role: "operator", hosts: ["web-*"] }, ofHost));
   t.notOk(shows({ role: "operator", hosts: ["db-*"] }, ofHost));
   t.notOk(shows({ role: "operator", hosts: ["web-*"] }), "this gateway is another host");
+});
+
+test("a caller with bounds sees its own plans that a grant covers, and those that it may approve", async (t) => {
+  const visible = createVisibilityOf({ hub: undefined }, (path) =>
+    path.startsWith("a.B/") ? { role: "operator", fleetWide: path === "a.B/FleetWide" } : undefined,
+  );
+  const removal = { methodPath: "a.B/Remove", resource: "things/a", owner: "alice", needsApproval: true };
+  const shows = (
+    by: Partial<Caller>,
+    grant: Grant,
+    plan: Partial<typeof removal & { host: string }> = {},
+  ) => {
+    const call = callBy([grant, { role: "viewer", resources: ["nothing"] }], undefined, by);
+    return visible(call).bounds?.showsPlan({ ...removal, ...plan });
+  };
+  const [alice, bob] = [{ accountId: "alice" }, { accountId: "bob" }];
+  const reader: Grant = { role: "viewer", resources: ["things/a"] };
+  const operator: Grant = { role: "operator", resources: ["things/a"] };
+  t.ok(shows(alice, reader), "its own");
+  t.ok(shows(alice, reader, { needsApproval: false }), "its own that needs no approval");
+  t.notOk(shows(alice, { role: "viewer", resources: ["things/b"] }), "its own that no grant covers any more");
+  t.notOk(shows(bob, reader), "of another");
+  t.ok(shows(bob, operator), "one that it may approve");
+  t.notOk(shows(bob, operator, { needsApproval: false }), "of another, without approvals");
+  const onHosts = { ...reader, hosts: ["web-*"] };
+  t.ok(shows(alice, onHosts, { host: "web-1", owner: "fleet/alice" }), "its own on a host of the fleet");
+  t.notOk(shows(alice, onHosts, { host: "web-1" }), "an account of the host itself with the same id");
+  const fleetWide = { methodPath: "a.B/FleetWide" };
+  t.ok(shows(bob, operator, fleetWide));
+  t.notOk(shows({ ...bob, credential: "hub" }, operator, fleetWide), "of a host, through a hub");
+  t.notOk(shows(bob, { ...operator, hosts: ["web-*"] }, { ...fleetWide, host: "web-1" }), "of a host");
+  const ceiling = {
+    assertMethod() {
+      throw new Error("reserved");
+    },
+    assertResource() {},
+  };
+  t.notOk(shows({ ...bob, credential: "hub", ceiling }, operator), "a method that the host reserves");
 });
 
 test("the services of the listener count, too", async (t) => {

@@ -100,7 +100,7 @@ test("a gap in the events of a host matches whatever else a filter asks for", as
   t.equal(matches(gap, narrow), false);
 });
 
-test("only an event of a plan has a planned call, which is empty without details", async (t) => {
+test("only an event of a plan has a plan, which is empty without details", async (t) => {
   const row = {
     seq: 1,
     at: 0,
@@ -110,12 +110,12 @@ test("only an event of a plan has a planned call, which is empty without details
     host: "",
     operation_id: null,
     services: "[]",
-    payload_json: JSON.stringify({ plan: { method: "a.B/C", resource: "things/a" } }),
+    payload_json: JSON.stringify({ plan: { method: "a.B/C", resource: "things/a" }, planOwner: "alice" }),
     fleet_host: "",
     fleet_host_at: null,
   };
-  t.same(recordFromRow(row).planned, { methodPath: "a.B/C", resource: "things/a" });
-  t.same(recordFromRow({ ...row, payload_json: "{}" }).planned, { methodPath: "", resource: "" });
-  t.equal(recordFromRow({ ...row, topic: "volumes" }).planned, undefined);
-  t.equal(recordFromRow({ ...row, type: "gap" }).planned, undefined);
+  t.same(recordFromRow(row).plan, { methodPath: "a.B/C", resource: "things/a", owner: "alice" });
+  t.same(recordFromRow({ ...row, payload_json: "{}" }).plan, { methodPath: "", resource: "", owner: "" });
+  t.equal(recordFromRow({ ...row, topic: "volumes" }).plan, undefined);
+  t.equal(recordFromRow({ ...row, type: "gap" }).plan, undefined);
 });

@@ -18,7 +18,7 @@ export function planEvents(
   record: PlanRecord,
   detail: PlanEventDetail = {},
 ): readonly NewEvent[] {
-  const { id, method, actor, operation_id, required_approvals } = record;
+  const { id, method, owner, actor, operation_id, required_approvals } = record;
   if (required_approvals === 0) {
     return [];
   }
@@ -42,6 +42,7 @@ export function planEvents(
           missingApprovals: missingApprovals(record),
           ...detail,
         },
+        planOwner: owner,
       },
     },
   ];

@@ -120,3 +120,32 @@ test("a caller with bounds gets the events of the plans that it may approve, and
     t.same(await past.next(events.length), events, `${name}: past events`);
   }
 });
+
+test("a caller that may only read by now gets the events of its own plans, as lists show them", async (t) => {
+  const { admin, userWith } = await startApprovals(t);
+  for (const name of ["web-1", "web-2"]) {
+    await admin.call("proto.LVService/CreateLV", { name, sizeGb: "1" });
+  }
+  const removal = "proto.LVService/RemoveLV";
+  const alice = await userWith("alice", [operatorOf("web-*")]);
+  const before = await follow(t, alice);
+  const id = planOf(await alice.call(removal, { name: "web-1" }));
+  t.same(await before.next(1), ["plan.proposed web-1"]);
+  const grants = [{ ...operatorOf("web-*"), role: "ROLE_VIEWER" }];
+  t.equal(
+    (await admin.call("hostplane.v1.UserService/UpdateUser", { name: "alice", grants: { grants } })).status,
+    200,
+  );
+  const live = await follow(t, alice);
+  await admin.call(removal, { name: "web-2" });
+  await admin.call("hostplane.v1.PlanService/DeletePlan", {
+    id: planOf(await admin.call(removal, { name: "web-1" })),
+  });
+  t.equal((await admin.call("hostplane.v1.PlanService/ApprovePlan", { id })).status, 200);
+  const { body } = await alice.call("hostplane.v1.PlanService/ListPlans");
+  t.match(body.plans, [{ id }]);
+  t.equal((body.plans as unknown[]).length, 1);
+  t.same(await live.next(1), ["plan.approved web-1"]);
+  const resumed = await follow(t, alice, before.cursor);
+  t.same(await resumed.next(2), ["plan.proposed web-1", "plan.approved web-1"]);
+});

@@ -35,6 +35,15 @@ test("an event of a host gets the name in the host's certificate, and keeps its 
   t.match(mergedEventFrom(followed(), "node-1"), { operationId: undefined });
 });
 
+test("the owner of a plan is kept beside the details", async (t) => {
+  const ofPlan = followed({ topic: "plan", detail: { case: "plan", value: { id: "1", method: "a.B/C" } } });
+  t.same(mergedEventFrom({ ...ofPlan, planOwner: "fleet/alice" }, "node-1"), {
+    ...(mergedEventFrom(ofPlan, "node-1") as object),
+    payload: { sandbox: true, plan: { id: "1", method: "a.B/C" }, planOwner: "fleet/alice" },
+  });
+  t.equal(mergedEventFrom({ ...ofPlan, planOwner: "a\nb" }, "node-1"), "the owner of its plan is invalid");
+});
+
 test("what no host may send is not accepted", async (t) => {
   const problems: readonly [ReturnType<typeof followed>, RegExp][] = [
     [create(FollowedEventSchema, {}), /no event/],
