@@ -99,17 +99,28 @@ async function startHopRun(fleet: FleetUnderBench, opened: AsyncDisposableStack)
   opened.defer(() => rm(directory, { recursive: true }));
   const body = join(directory, "body");
   await writeFile(body, grpcFrame(new Uint8Array()));
-  const side = (target: Target, path: string, cpuMs: () => number | Promise<number>): Side => ({
-    async measure() {
-      const before = await cpuMs();
-      await runH2load(target, { ...load, path }, requests, body);
-      return usPerRequest((await cpuMs()) - before, requests);
-    },
-  });
+  const side = async (target: Target, path: string, cpuMs: () => number | Promise<number>): Promise<Side> => {
+    const connection = await openConnection(target.port, opened);
+    const call = () => callGrpc(connection, path, undefined, target.token);
+    const answerBytes = await call();
+    return {
+      async measure() {
+        const before = await cpuMs();
+        const { dataBytes } = await runH2load(target, { ...load, path }, requests, body);
+        const figure = usPerRequest((await cpuMs()) - before, requests);
+        if (dataBytes !== requests * answerBytes) {
+          // A refused gRPC call has status 200 as well. One more call throws with its status.
+          await call();
+          throw new Error(`${requests} answers of ${path} have ${dataBytes} bytes, not ${answerBytes} each`);
+        }
+        return figure;
+      },
+    };
+  };
   const { pid } = fleet.hub();
   return {
-    baseline: side(await fleet.agents.query("target"), path, () => fleet.agents.query("cpuMs")),
-    ours: side(await fleet.target(), onHost, () => readCpuMs(pid).all),
+    baseline: await side(await fleet.agents.query("target"), path, () => fleet.agents.query("cpuMs")),
+    ours: await side(await fleet.target(), onHost, () => readCpuMs(pid).all),
   };
 }
 
