@@ -49,6 +49,7 @@ async function withinBounds(
   }
   const resources = await touchedBy(access, await call.input(), call);
   assertGranted(call, grants, resources);
+  assertUnprotected(call, resources);
   call.identify({ ...call.caller, ceiling: boundBy(call, grants, resources) });
   const output = await next();
   const pass = (message: object) => {
@@ -77,18 +78,21 @@ async function shownOutput(
 /**
  * Refuses a request of another method that the call makes or plans, as the method's own call would.
  * @param access that of the method
- * @throws InfraError NOT_GRANTED, and the errors of `touches`
+ * @throws InfraError NOT_GRANTED, BEYOND_CEILING, and the errors of `touches`
  */
 export async function assertRequestGranted(
   call: Call,
   { method, rule, access }: GrantedMethod,
   request: object,
 ): Promise<void> {
-  const { grants } = call.caller.current();
-  if (grants !== undefined) {
+  const { grants, ceiling } = call.caller.current();
+  if (grants !== undefined || ceiling !== undefined) {
     const touches =
       access === undefined || access === "own" || "shows" in access ? undefined : (access as Touches);
-    assertGranted({ caller: call.caller, method, rule }, grants, await touchedBy(touches, request, call));
+    const resources = await touchedBy(touches, request, call);
+    const planned = { caller: call.caller, method, rule };
+    assertGranted(planned, grants, resources);
+    assertUnprotected(planned, resources);
   }
 }
 
@@ -148,6 +152,16 @@ function assertGranted(
   const refused = touched.find(({ resource }) => !isGranted(call, grants, resource));
   if (refused !== undefined) {
     throw notGranted(call.caller, methodPathOf(call.method), refused.named);
+  }
+}
+
+/** Refuses a change of any resource that the caller's ceiling protects. @throws InfraError BEYOND_CEILING */
+function assertUnprotected({ caller, rule }: GrantedCall, touched: readonly TouchedResource[]): void {
+  for (const { resource } of rule.mutation ? touched : []) {
+    // `all` stands for resources that the request does not name: the change notes them.
+    if (resource !== "all") {
+      caller.ceiling?.assertResource(resource);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { test } from "tap";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
 import { UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { VolumeService } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
 import type { HubCaller } from "../../../../server/fleet/caller/hub-caller.ts";
@@ -37,6 +38,7 @@ async function startHost(
       return {
         plans: createHostClient(links[hub], PlanService, caller),
         volumes: createHostClient(links[hub], LVService, caller),
+        allVolumes: createHostClient(links[hub], VolumeService, caller),
         hypervisors: createHostClient(links[hub], OperationsService, caller),
       };
     },
@@ -133,6 +135,41 @@ test("each of several hypervisors is compared with what is protected", async (t)
   };
   t.match(await rpcErrorOf(create(ids)), beyond);
   await create(ids.slice(0, 1));
+});
+
+test("a change is compared with what is protected for every resource that it touches", async (t) => {
+  const volume = (name: string) => `volumeGroups/sandbox-vg/volumes/${name}`;
+  const { host, as } = await startHost(t, { protect: [volume("kept-*"), volume("sandbox-db")] }, {});
+  await host.admin(VolumeService).createSnapshot({ source: "sandbox-web", name: "kept-snapshot" });
+  const hub = as("hub-1", "user/alice");
+  const volumes = hub.allVolumes;
+  const changes = {
+    merge: () => volumes.mergeSnapshot({ name: "kept-snapshot" }),
+    rename: () => volumes.renameVolume({ name: "sandbox-web", newName: "kept-web" }),
+    snapshot: () => volumes.createSnapshot({ source: "sandbox-db", name: "copy" }),
+    clone: () => volumes.cloneVolume({ source: "sandbox-db", name: "copy" }),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    t.match(await rpcErrorOf(change()), { code: "PERMISSION_DENIED", reason: "BEYOND_CEILING" }, name);
+  }
+  const method = "hostplane.v1.VolumeService/MergeSnapshot";
+  const request = { case: "json", value: { name: "kept-snapshot" } } as const;
+  t.match(await rpcErrorOf(hub.plans.createPlan({ method, request })), { reason: "BEYOND_CEILING" });
+  await volumes.createSnapshot({ source: "sandbox-web", name: "copy" });
+  await host.admin(VolumeService).mergeSnapshot({ name: "kept-snapshot" });
+});
+
+test("a plan that touches a protected resource beside its own is not approved through a hub", async (t) => {
+  const { host, as } = await startHost(t, { protect: ["volumeGroups/sandbox-vg/volumes/kept"] });
+  const method = "hostplane.v1.VolumeService/RenameVolume";
+  const planned = async (newName: string) => {
+    const request = { case: "json", value: { name: "sandbox-web", newName } } as const;
+    return (await host.admin(PlanService).createPlan({ method, request })).plan?.id ?? "";
+  };
+  const { plans } = as("hub-1", "user/bob");
+  const [kept, other] = [await planned("kept"), await planned("other")];
+  t.match(await rpcErrorOf(plans.approvePlan({ id: kept })), { reason: "BEYOND_CEILING" });
+  t.match(await plans.approvePlan({ id: other }), { plan: { approvals: [{ actor: "user/bob via hub-1" }] } });
 });
 
 test("a hub forwards what it takes to approve a change of a host", async (t) => {
