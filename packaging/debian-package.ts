@@ -96,7 +96,7 @@ async function installDeployFiles(directory: string): Promise<void> {
 
 async function writeCommand(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, '#!/bin/sh\nexec /usr/lib/hostplane/node /usr/lib/hostplane/bin/hostplane.js "$@"\n');
+  await cp(join(root, "packaging/debian-command.sh"), file);
 }
 
 async function writeCompletions(directory: string, launcher: string): Promise<void> {

@@ -34,7 +34,8 @@ export const gatewayKeys = {
     .prefault([{ address: "127.0.0.1:8080" }])
     .meta({ description: "Where the gateway listens. Each TCP address speaks HTTP/1.1 and HTTP/2." }),
   data: path.default("./data").meta({
-    description: "Directory of everything the gateway stores; the sandbox uses only `sandbox` inside it.",
+    description:
+      "Directory of everything the gateway stores; the sandbox uses only `sandbox` inside it. In a systemd unit with `StateDirectory=`, the default is that directory (the variable `STATE_DIRECTORY`).",
   }),
   store: z
     .string()

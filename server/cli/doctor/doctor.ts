@@ -21,7 +21,8 @@ export async function doctor(
   const { config, file } = loaded;
   const systems = await createInspectors(config);
   try {
-    const own = [createGatewayInspector(config), createStoreInspector(config, process.env.HOSTPLANE_KEY)];
+    const { RUNTIME_DIRECTORY: runtimeDirectories, HOSTPLANE_KEY: key } = process.env;
+    const own = [createGatewayInspector(config, runtimeDirectories), createStoreInspector(config, key)];
     const inspectors = [...own, ...systems.inspectors];
     const width = Math.max(8, ...inspectors.map(({ name }) => name.length));
     output.out(`ok       ${"config".padEnd(width)} ${file ?? "no file"}: no mistakes`);

@@ -11,14 +11,18 @@ import type { Config } from "../../gateway/config/schema.ts";
 import { readCertificate } from "../../rpc/listener/certificates/certificate.ts";
 import { probeAddress } from "./probe-address.ts";
 
-/** Checks what the gateway itself needs from this host: its data directory, addresses and certificates. */
-export function createGatewayInspector(config: Config): Inspector {
+/**
+ * Checks what the gateway itself needs from this host: its data directory, addresses and certificates.
+ * @param runtimeDirectories value of RUNTIME_DIRECTORY: directories that systemd creates at each start, separated by colons
+ */
+export function createGatewayInspector(config: Config, runtimeDirectories = ""): Inspector {
+  const createdAtStart = runtimeDirectories.split(":");
   return {
     name: "gateway",
     async inspect() {
       const findings = await Promise.all([
         inspectDirectory("data directory", config.data, "choose another directory: --data DIR"),
-        ...config.listen.map(inspectAddress),
+        ...config.listen.map((listener) => inspectAddress(listener, createdAtStart)),
         ...config.listen.flatMap(({ tls }) => (tls ? [inspectCertificate(tls)] : [])),
       ]);
       return { findings };
@@ -42,7 +46,7 @@ function inspectCertificate(tls: NonNullable<ListenerConfig["tls"]>): Finding {
   }
 }
 
-async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
+async function inspectAddress(listener: ListenerConfig, createdAtStart: readonly string[]): Promise<Finding> {
   const { address: text, tls } = listener;
   const address = parseListenAddress(text);
   if (typeof address === "string") {
@@ -50,6 +54,9 @@ async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
   }
   if (address.kind === "unix") {
     const directory = dirname(address.path);
+    if (createdAtStart.includes(directory) && !(await isAllowed(directory, constants.F_OK))) {
+      return { ok: true, what: `${text} is free: systemd creates ${directory} when it starts the gateway` };
+    }
     if (!(await isAllowed(directory, constants.W_OK | constants.X_OK))) {
       return {
         ok: false,

@@ -43,10 +43,11 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
   const fromEnv = settingsFromEnv(env);
   const fromFlags = settingsFromFlags(flags);
   const settings = [...fromEnv.settings, ...fromFlags.settings];
-  const tree = settings.reduce<unknown>(
+  const given = settings.reduce<unknown>(
     (each, { path, value }) => withValue(each, path, value),
     content.value,
   );
+  const tree = withStateDirectory(given, env.STATE_DIRECTORY);
 
   const parsed = configSchema.safeParse(tree, { error: expectationOf });
   const sources = { content, settings, tree, hasFile: path !== undefined };
@@ -147,6 +148,12 @@ function unknownKey(parent: readonly PropertyKey[], name: string): string {
     .map(({ path }) => path.slice(prefix.length))
     .filter((rest) => !/[.[]/.test(rest));
   return `unknown key${suggestion(name, siblings) || `; known keys: ${siblings.join(", ")}`}`;
+}
+
+/** Sets the default of `data` to the first `StateDirectory=` of a systemd unit, which separates several with colons. */
+function withStateDirectory(tree: unknown, directories: string | undefined): unknown {
+  const [first] = directories?.split(":") ?? [];
+  return first && valueAt(tree, ["data"]) === undefined ? withValue(tree, ["data"], first) : tree;
 }
 
 /** Copies `tree` with `value` set at `path`. If the file has something other than a group on the way, the schema reports it. */

@@ -174,7 +174,7 @@ async function checkDebianPackage(t: Test, inside: Inside): Promise<void> {
   t.equal(await inside("hostplane --version"), `${version}\n`);
   t.equal(await property("ActiveState"), "active");
   t.not(await property("MainPID"), pid, "restarted");
-  t.match(await inside(users), /^alice +viewer/m, "the store is kept");
+  t.match(await inside("hostplane user list"), /^alice +viewer/m, "the store is kept, the command finds it");
 
   await inside(
     "systemctl stop hostplane; mkdir -p /run/systemd/system/hostplane.service.d; printf '[Service]\\nWatchdogSec=4\\n' >/run/systemd/system/hostplane.service.d/watchdog.conf; systemctl daemon-reload; systemctl start hostplane",

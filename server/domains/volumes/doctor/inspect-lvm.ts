@@ -13,12 +13,17 @@ export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClas
       if (version === undefined) {
         return { findings };
       }
-      return { findings: [...findings, ...(await inspectClasses(lvm, classes))] };
+      return { findings: [...findings, ...(await inspectClasses(lvm, classes, findings))] };
     },
   };
 }
 
-async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConfig[]): Promise<Finding[]> {
+/** @param earlier findings about LVM itself, which include a failure to read its state */
+async function inspectClasses(
+  lvm: LvmAdapter,
+  classes: readonly DeviceClassConfig[],
+  earlier: readonly Finding[],
+): Promise<Finding[]> {
   try {
     const { value } = await lvm.read();
     const shown = createShownCommand(lvm);
@@ -47,6 +52,6 @@ async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConf
       };
     });
   } catch (error) {
-    return [{ ok: false, what: messageFromError(error) }];
+    return earlier.some(({ ok }) => !ok) ? [] : [{ ok: false, what: messageFromError(error) }];
   }
 }

@@ -163,6 +163,15 @@ test("a socket needs a directory, and no other file at its path", async (t) => {
   ]);
 });
 
+test("a socket's directory may be missing if systemd creates it at the start", async (t) => {
+  const dir = await shortDirectory(t);
+  const config = configSchema.parse({ data: dir, listen: [{ address: `unix:${dir}/run/a.sock` }] });
+  const inspector = createGatewayInspector(config, `${dir}/other:${dir}/run`);
+  t.match((await inspector.inspect()).findings.slice(1), [{ ok: true, what: /is free: systemd creates/ }]);
+  const others = createGatewayInspector(config, `${dir}/other`);
+  t.match((await others.inspect()).findings.slice(1), [{ ok: false, what: /cannot create a socket/ }]);
+});
+
 test("the data directory must be writable", async (t) => {
   const dir = t.testdir({ file: "" });
   const [below] = await gatewayFindings({
@@ -213,6 +222,27 @@ test("each device class needs its volume group or thin pool", async (t) => {
     { ok: true, what: /^device class a: \S+ found$/ },
     { ok: false, what: /^device class b: volume group none not found$/, fix: /vgimport none/ },
     { ok: false, what: /^device class c: \S+ has no thin pool none$/, fix: /lvcreate --type thin-pool/ },
+  ]);
+});
+
+test("a state that LVM cannot read is reported once, not for the classes again", async (t) => {
+  const sandbox = createLvmSandbox();
+  t.teardown(() => sandbox.close());
+  const unreadable = {
+    ok: false,
+    what: "the state cannot be read: no devices",
+    fix: "run the gateway as root",
+  };
+  const lvm: LvmAdapter = {
+    ...sandbox,
+    read: () => Promise.reject(new Error("no devices")),
+    inspect: async () => ({ version: "2.03.16(2)", findings: [unreadable] }),
+  };
+  const classes = [{ name: "a", volumeGroup: "vg0", default: true, spareGiB: 0 }];
+  t.same((await createLvmInspector(lvm, classes).inspect()).findings, [unreadable]);
+  const readableBefore: LvmAdapter = { ...lvm, inspect: async () => ({ version: "2", findings: [] }) };
+  t.match((await createLvmInspector(readableBefore, classes).inspect()).findings, [
+    { ok: false, what: "no devices" },
   ]);
 });
 

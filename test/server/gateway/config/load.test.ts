@@ -41,6 +41,15 @@ test("HOSTPLANE_CONFIG names the file; --config overrides it", async (t) => {
   t.equal((await configOf({ env, file: join(dir, "b.yaml") })).data, "/b");
 });
 
+test("the default of data is the state directory of the systemd unit", async (t) => {
+  const dir = t.testdir({ "a.yaml": "data: /file\n" });
+  const env = { STATE_DIRECTORY: "/var/lib/hostplane:/var/lib/other" };
+  t.equal((await configOf({ env })).data, "/var/lib/hostplane");
+  t.equal((await configOf({ env, file: join(dir, "a.yaml") })).data, "/file");
+  t.equal((await configOf({ env: { ...env, HOSTPLANE_DATA: "/env" } })).data, "/env");
+  t.equal((await configOf({ env: { STATE_DIRECTORY: "" } })).data, "./data");
+});
+
 test("lists are separated by commas, or written as in YAML", async (t) => {
   const set = [
     "volumes.deviceClasses=[{name: a, volumeGroup: b, default: true}]",
