@@ -7,6 +7,7 @@ import {
   flag,
   nameOf,
   option,
+  optionalArgument,
   optionList,
   requiredOption,
   size,
@@ -16,6 +17,7 @@ import {
 import { printableLine } from "../../cli/table/printable-line.ts";
 import { anyName, inventoryReference } from "../../cli/table/reference.ts";
 import { sizeText } from "../../cli/table/size-text.ts";
+import { UsageError } from "../../cli/table/usage-error.ts";
 import { watchInventory } from "../../cli/table/watch-resources.ts";
 import {
   factsOf,
@@ -214,19 +216,20 @@ export const volumeNoun: Noun = {
       summary: "set the size of a volume; volumes only grow",
       parameters: {
         name: volume,
-        size: argument("the new size, such as 20GiB", size),
+        newSize: optionalArgument("the new size, such as 20GiB, unless --size gives it", size),
+        size: option("the new size, as an option like that of create", size),
         fileSystem: flag("grow the file system on it too: ext2, ext3, ext4, and xfs while it is mounted"),
         deviceClass,
       },
       method: VolumeService.method.resizeVolume,
-      request: ({ size: sizeBytes, deviceClass: ofClass = "", fileSystem, name }) => ({
+      request: ({ deviceClass: ofClass = "", fileSystem, name, ...sizes }) => ({
         name,
-        sizeBytes,
+        sizeBytes: givenSize(sizes),
         deviceClass: ofClass,
         resizeFileSystem: fileSystem,
       }),
       done: (response, values) =>
-        `resized the volume ${values.name} to ${sizeText(response.volume?.sizeBytes || values.size)}`,
+        `resized the volume ${values.name} to ${sizeText(response.volume?.sizeBytes || givenSize(values))}`,
     }),
     operation({
       name: "clone",
@@ -339,4 +342,19 @@ function pathText(path: string | undefined): string {
 
 function classLine({ deviceClass: name, freeBytes, sizeBytes }: WatchItem): string {
   return printableLine(`${name}: ${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free`);
+}
+
+/** Returns the size that was given either by its position or as an option. @throws UsageError if it was neither or both */
+function givenSize(sizes: {
+  readonly newSize: bigint | undefined;
+  readonly size: bigint | undefined;
+}): bigint {
+  const { newSize, size: ofOption } = sizes;
+  const [given, other] = newSize === undefined ? [ofOption, newSize] : [newSize, ofOption];
+  if (given === undefined || other !== undefined) {
+    throw new UsageError(
+      given === undefined ? "expected the new size, such as 20GiB" : "expected one size: leave out --size",
+    );
+  }
+  return given;
 }

@@ -164,8 +164,14 @@ test("commands behave alike, whatever they call", async (t) => {
       /^created the volume a: 1 GiB, /,
     );
     t.match(await run(["volume", "resize", "a", "2GiB"]), /to 2 GiB/);
+    t.match(await refused(["volume", "resize", "a"]), { code: 2, stderr: /expected the new size/ });
+    t.match(await refused(["volume", "resize", "a", "3GiB", "--size", "3GiB"]), {
+      code: 2,
+      stderr: /one size/,
+    });
     t.match(await run(["volume", "show", "a"]), /^size +2 GiB$[\s\S]*^tag +x=y$/m);
     t.match(await refused(["volume", "resize", "a", "1GiB"]), { code: 1, stdout: "" });
+    t.match(await run(["volume", "resize", "a", "--size", "3GiB"]), /to 3 GiB/);
     t.match(await refused(["volume", "show", "none"]), {
       code: 1,
       stderr: /^hostplane: volume none not found/,
