@@ -10,6 +10,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { describeError } from "../../client/describe-error.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Key } from "../parts/key.tsx";
+import { withSizes } from "../parts/text/with-sizes.ts";
 import { closePanel } from "../shell/side-panel.tsx";
 import { actionOf, propose } from "./action.ts";
 import { applyAction } from "./apply-action.ts";
@@ -103,7 +104,7 @@ export function ChangeForm<I extends DescMessage, O extends DescMessage>(props: 
         {children({
           errorOf: (name) =>
             isAtField && name === field && refused !== undefined
-              ? messageAtField(refused.message, field)
+              ? withSizes(messageAtField(refused.message, field))
               : undefined,
         })}
         {plan !== undefined && <PlanView plan={plan} />}

@@ -17,6 +17,7 @@ import { hasRole } from "../session.ts";
 import { Page } from "../shell/page.tsx";
 import type { ResourceKind } from "./kind.ts";
 import { statusOfResource } from "./kinds.ts";
+import { LastFailure } from "./last-failure.tsx";
 import { ResourceAudit } from "./tabs/resource-audit.tsx";
 import { ResourceEvents } from "./tabs/resource-events.tsx";
 import { ResourceHistory } from "./tabs/resource-history.tsx";
@@ -57,6 +58,7 @@ export function ResourcePage(props: {
           <Note tone="warn" role="status">
             No such {props.kind.title}. It may have been removed.
           </Note>
+          <LastFailure name={name} />
         </>
       )}
       {resource !== undefined && <Found {...props} resource={resource} />}
@@ -78,6 +80,7 @@ function Found(props: Parameters<typeof ResourcePage>[0] & { readonly resource: 
     <>
       <Head kind={kind} resource={resource} />
       {resource.reason !== "" && <Note tone="warn">{resource.reason}</Note>}
+      <LastFailure name={resource.name} />
       <Tiles of={tilesOf(resource)} />
       <Tabs label="About it" of={all}>
         {({ id, Body }) => <Body resource={resource} key={`${id} ${resource.name}`} />}

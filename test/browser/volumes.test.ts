@@ -79,6 +79,14 @@ test("a volume created in one window appears in another, is resized, and is remo
   await one.getByRole("heading", { level: 1, name: "fresh" }).waitFor();
   await one.getByRole("button", { name: "Resize…" }).click();
   const resize = one.getByRole("form", { name: "Resize the volume fresh" });
+  await resize
+    .getByText(/Now 2 GiB\. A volume can only grow\. .* GiB free in the volume group sandbox-vg\./)
+    .waitFor();
+  await resize.getByLabel("New size").fill("900 GiB");
+  await resize
+    .getByRole("alert")
+    .filter({ hasText: /GiB free, 898 GiB requested/ })
+    .waitFor();
   await resize.getByLabel("New size").fill("1 GiB");
   t.match(await resize.getByRole("alert").textContent(), /smaller|shrink/i);
   await resize.getByLabel("New size").fill("3 GiB");

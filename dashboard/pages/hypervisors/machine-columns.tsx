@@ -1,18 +1,25 @@
 import type { Resource } from "../../../gen/hostplane/v1/inventory_pb.ts";
+import type { Operation } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { figureOf } from "../../live/inventory.ts";
 import type { Column, Filter } from "../../parts/table/column.ts";
+import { withSizes } from "../../parts/text/with-sizes.ts";
 import { statusOfResource } from "../../resources/kinds.ts";
 import { bytesText, capabilitiesOf, countText, gpuCountText, machineStateText } from "./machine-text.tsx";
 
+/** The machines' last operations that failed, by the machine's name. */
+export type MachineFailures = ReadonlyMap<string, Operation>;
+
 /** Columns of the table of machines. */
-export const machineColumns: readonly Column<Resource>[] = [
+export const machineColumns = (failures: MachineFailures): readonly Column<Resource>[] => [
   { id: "name", title: "Name", cell: ({ title }) => title, sortBy: ({ title }) => title },
   {
     id: "state",
     title: "State",
     width: "wide",
     cell: (machine) => {
-      const text = [machineStateText(machine), machine.reason].filter((part) => part !== "").join(": ");
+      const text = [stateTextOf(machine, failures), machine.reason || whyFailed(machine, failures)]
+        .filter((part) => part !== "")
+        .join(": ");
       return <span title={text}>{text}</span>;
     },
     sortBy: machineStateText,
@@ -67,13 +74,30 @@ export function Capabilities({ of }: { readonly of: Resource }) {
 }
 
 /** What the table of machines is made of, besides its columns. */
-export const machineRow = {
+export const machineRow = (failures: MachineFailures) => ({
   keyOf: ({ name }: Resource) => name,
   titleOf: ({ title }: Resource) => title,
-  statusOf: (machine: Resource) => ({ kind: statusOfResource(machine), text: machineStateText(machine) }),
+  statusOf: (machine: Resource) => ({
+    kind: isFailed(machine, failures) ? ("failed" as const) : statusOfResource(machine),
+    text: stateTextOf(machine, failures),
+  }),
   textOf: (machine: Resource) =>
-    [machineStateText(machine), machine.reason, ...capabilitiesOf(machine)].join(" "),
-};
+    [stateTextOf(machine, failures), machine.reason, ...capabilitiesOf(machine)].join(" "),
+});
+
+/** A machine that runs is fine, whatever failed before. */
+function isFailed({ name, state }: Resource, failures: MachineFailures): boolean {
+  return state !== "running" && failures.has(name);
+}
+
+function stateTextOf(machine: Resource, failures: MachineFailures): string {
+  const text = machineStateText(machine);
+  return isFailed(machine, failures) ? `failed, ${text}` : text;
+}
+
+function whyFailed(machine: Resource, failures: MachineFailures): string {
+  return isFailed(machine, failures) ? withSizes(failures.get(machine.name)?.error?.message ?? "") : "";
+}
 
 export const machineFilters: readonly Filter<Resource>[] = [
   { id: "state", title: "state", valuesOf: (machine) => [machineStateText(machine)] },

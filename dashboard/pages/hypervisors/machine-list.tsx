@@ -4,6 +4,7 @@ import { DomainNotice } from "../../parts/domain-notice.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { DataTable } from "../../parts/table/data-table.tsx";
 import { kindOf, pathOfResource } from "../../resources/kinds.ts";
+import { useLastFailures } from "../../resources/use-last-failures.ts";
 import { Page } from "../../shell/page.tsx";
 import { machineColumns, machineFilters, machineRow } from "./machine-columns.tsx";
 import { StoragePoolPanel } from "./storage-pool.tsx";
@@ -13,6 +14,7 @@ export function MachineList() {
   const machines = resourcesOf("hypervisor");
   const [pool] = resourcesOf("storagePool");
   const [first] = machines;
+  const failures = useLastFailures("hypervisors");
   return (
     <Page title="Machines" note={runningText(machines)}>
       <DomainNotice domain="hypervisors" />
@@ -20,9 +22,9 @@ export function MachineList() {
         <Skeleton />
       ) : (
         <DataTable
-          {...machineRow}
+          {...machineRow(failures)}
           caption="Machines"
-          columns={machineColumns}
+          columns={machineColumns(failures)}
           rows={machines}
           filters={machineFilters}
           pathOf={(machine) => pathOfResource(machine) ?? "/hypervisors"}

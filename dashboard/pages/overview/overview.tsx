@@ -42,7 +42,7 @@ export function Overview() {
         <OperationsPanel />
       </div>
       <LastDay />
-      <HealthyLine systems={read} />
+      <HealthyLine />
       {read !== undefined && <SystemsTable backends={read.backends} />}
     </Page>
   );

@@ -7,6 +7,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { withLocalTimes } from "../../parts/text/with-local-times.ts";
 import type { RadarReading } from "./radar-reading.ts";
 import type { RadarField } from "./radar-words.ts";
+import { scoreSentence } from "./score-sentence.ts";
 
 interface Score {
   readonly field: RadarField;
@@ -75,7 +76,7 @@ export function Scores({ of }: { readonly of: Signal<Reading<RadarReading>> }) {
 }
 
 function Reason({ text }: { readonly text: string | undefined }) {
-  const shown = text === undefined ? "—" : withLocalTimes(text, new Date(nowMs.value));
+  const shown = text === undefined ? "—" : withLocalTimes(scoreSentence(text), new Date(nowMs.value));
   return (
     <span class="quiet grow keep" title={shown}>
       {shown}

@@ -5,7 +5,7 @@ import { figureOf } from "../../live/inventory.ts";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { useNewSize } from "./size-input.ts";
-import { groupOf } from "./volume-facts.ts";
+import { groupOf, roomText } from "./volume-facts.ts";
 
 /** Grows the data space of a thin pool. */
 export function ResizePool({ pool }: { readonly pool: Resource }) {
@@ -28,7 +28,7 @@ export function ResizePool({ pool }: { readonly pool: Resource }) {
         <TextField
           label="New size"
           value={text}
-          hint={`Now ${sizeText(sizeBytes)}. A pool can only grow.`}
+          hint={`Now ${sizeText(sizeBytes)}. A pool can only grow.${roomText(pool)}`}
           error={error ?? errorOf("size_bytes")}
           required
         />

@@ -7,7 +7,7 @@ import { SelectField } from "../../parts/form/select-field.tsx";
 import { TextField } from "../../parts/form/text-field.tsx";
 import { sizeText } from "../../parts/text/size-text.ts";
 import { useNewSize } from "./size-input.ts";
-import { deviceClassOf } from "./volume-facts.ts";
+import { deviceClassOf, roomText } from "./volume-facts.ts";
 
 /** Grows a volume. */
 export function ResizeVolume({ volume }: { readonly volume: Resource }) {
@@ -38,7 +38,7 @@ export function ResizeVolume({ volume }: { readonly volume: Resource }) {
           <TextField
             label="New size"
             value={text}
-            hint={`Now ${sizeText(sizeBytes)}. A volume can only grow.`}
+            hint={`Now ${sizeText(sizeBytes)}. A volume can only grow.${roomText(volume)}`}
             error={error ?? errorOf("size_bytes")}
             required
           />
