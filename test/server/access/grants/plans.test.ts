@@ -1,7 +1,14 @@
 import { createClient } from "@connectrpc/connect";
 import { type Test, test } from "tap";
 import { EventService } from "../../../../gen/hostplane/v1/event_pb.ts";
+import {
+  joinFleet,
+  startHubUnderTest,
+  startMemberUnderTest,
+  untilHosts,
+} from "../../fleet/fleet-under-test.ts";
 import { startGatewayUnderTest } from "../../harness/gateway-under-test.ts";
+import { until } from "../../harness/until.ts";
 import { type Answer, type GrantedCaller, grantsOf } from "./grants-under-test.ts";
 
 /** Starts a gateway where another person has to approve every loss. */
@@ -148,4 +155,38 @@ test("a caller that may only read by now gets the events of its own plans, as li
   t.same(await live.next(1), ["plan.approved web-1"]);
   const resumed = await follow(t, alice, before.cursor);
   t.same(await resumed.next(2), ["plan.proposed web-1", "plan.approved web-1"]);
+});
+
+test("a hub shows a caller the events of its own plans on a host, as lists of the host show them", async (t) => {
+  const hub = await startHubUnderTest(t);
+  const approvals = { rules: [{ destroysData: true, approvals: 1, withinMinutes: 60 }] };
+  await joinFleet(hub, await startMemberUnderTest(t, { approvals }), "node-1");
+  await untilHosts(hub, (hosts) => hosts.every(({ report }) => report !== undefined));
+  const { admin, userWith } = await grantsOf(t, hub.url);
+  const operator = { ...operatorOf("sandbox-*"), hosts: ["node-1"] };
+  const viewer = { ...operator, role: "ROLE_VIEWER" };
+  const [alice, bob] = [await userWith("alice", [operator]), await userWith("bob", [operator])];
+  const [start, merged] = [await follow(t, alice), await follow(t, bob)];
+  const onHost = (method: string) => `hosts/node-1/${method}`;
+  // The hub gets the events of a host from the moment at which it begins to follow them.
+  let isFollowed = false;
+  void merged.next(1).then(() => {
+    isFollowed = true;
+  });
+  await until(async () => {
+    const plan = { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } };
+    await bob.call(onHost("hostplane.v1.PlanService/CreatePlan"), plan);
+    return isFollowed;
+  });
+  const removed = await alice.call(onHost("proto.LVService/RemoveLV"), { name: "sandbox-web" });
+  t.equal(removed.reason, "APPROVAL_REQUIRED");
+  await admin.call("hostplane.v1.UserService/UpdateUser", { name: "alice", grants: { grants: [viewer] } });
+  const { body } = await alice.call(onHost("hostplane.v1.PlanService/ListPlans"));
+  const plans = body.plans as readonly { readonly actor: string }[];
+  t.match(
+    plans.map(({ actor }) => actor.replace(/ via .*/, "")),
+    ["user/alice"],
+  );
+  const resumed = await follow(t, alice, start.cursor);
+  t.same(await resumed.next(1), ["plan.proposed sandbox-web"]);
 });
