@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
 import { type Test, test } from "tap";
+import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/harness/gateway-under-test.ts";
+import { until } from "../server/harness/until.ts";
+import { createWorldUnderTest } from "../server/sandbox/demo-world-under-test.ts";
 import {
   assertAccessible,
   assertFits,
@@ -13,6 +16,7 @@ import {
   startBrowser,
   untilToast,
 } from "./browser.ts";
+import { clientOf } from "./client-of.ts";
 
 /** Starts a gateway. Returns a function that opens the machines page in a new window. */
 async function startWindows(t: Test): Promise<(options?: PageOptions) => Promise<Page>> {
@@ -76,6 +80,34 @@ test("a machine is created with its plan, appears in another window, and is dest
   await destroy.click();
   await untilToast(page, "Destroy the machine sandbox-hv-2: done");
   await card.getByText("not created").last().waitFor();
+});
+
+test("a machine that could not start is shown as failed, with the reason, and links to its operation", async (t) => {
+  const world = createWorldUnderTest();
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, world });
+  const client = await clientOf(url);
+  const ofMachine = { resource: "hypervisors/cad-desktops-2", states: [OperationState.FAILED] };
+  await until(async () => {
+    await world.clock.step(3_000);
+    return (await client.operations.listOperations(ofMachine)).operations.length > 0;
+  });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Machines");
+  const why = /PCI device .* is in use by the VM cad-desktops-1/;
+  await rowOf(page, "cad-desktops-2")
+    .getByText(/^failed, off: PCI device/)
+    .waitFor();
+  await keepScreenshot(page, "machines-failed");
+
+  await page.getByRole("link", { name: "cad-desktops-2", exact: true }).click();
+  const failure = page.getByRole("region", { name: "Last operation" });
+  await failure.getByText(why).waitFor();
+  await failure.getByText("DOMAIN_STATE", { exact: true }).waitFor();
+  await assertAccessible(t, page, "a machine whose last operation failed");
+  await keepScreenshot(page, "machine-failed");
+  await failure.getByRole("link", { name: /cad-desktops-2/ }).click();
+  await page.getByRole("region", { name: "Steps" }).waitFor();
 });
 
 test("several machines are created by one plan, and keys move, select and act", async (t) => {
