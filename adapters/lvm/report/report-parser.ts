@@ -8,46 +8,54 @@ import {
   fullReport,
   logicalVolumeRow,
   type physicalVolumeRow,
+  reportFields,
   type segmentRow,
   type volumeGroupRow,
 } from "./report-rows.ts";
 
 /**
- * Creates a parser for the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). It keeps the volumes of the last
- * report: a volume whose row has not changed is the same object again, because reading a row costs much more than comparing it,
- * and the garbage of some hundred rows delays other work. Unknown columns are ignored. LVM's internal volumes are left out, and
- * so are exported groups with everything in them, since LVM refuses to use them until `vgimport`.
+ * Creates a parser for the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). It keeps the rows of the last report: a
+ * volume whose row has not changed is the same object again, because reading a row costs much more than comparing it, and
+ * readers can skip what they have seen. Unknown columns are ignored. LVM's internal volumes are left out, and so are exported
+ * groups with everything in them, since LVM refuses to use them until `vgimport`.
  * @throws InfraError TOOL_OUTPUT that names the invalid element; from the parser
  */
 export function createReportParser(): (text: string) => LvmState {
-  let known: ReadonlyMap<string, LogicalVolume> = new Map();
+  let known: ReadonlyMap<string, GroupRows> = new Map();
   return (text) => {
-    const rows = new Map<string, LogicalVolume>();
-    const state = parseFullReport(text, (row, { groupName, devicesOf, place }) => {
-      const devices = devicesOf(row);
-      const key = JSON.stringify([groupName, row, devices]);
-      const volume =
-        known.get(key) ?? logicalVolumeFromRow(parsePart(logicalVolumeRow, row, place), groupName, devices);
-      rows.set(key, volume);
-      return volume;
-    });
-    known = rows;
+    const groups = new Map<string, GroupRows>();
+    const state = parseFullReport(text, known, groups);
+    known = groups;
     return state;
   };
 }
 
-/** Where a row of a volume is. */
-interface RowPlace {
-  readonly groupName: string;
-  /** Returns the devices of the volume in a row, sorted. */
-  readonly devicesOf: (row: unknown) => readonly string[];
-  /** Place in the report, followed by a dot. */
-  readonly place: string;
+/** The rows of a group's volumes in a report. */
+interface GroupRows {
+  /** By UUID. */
+  readonly volumes: ReadonlyMap<string, VolumeRow>;
+  /** The devices of each volume, sorted; by name. */
+  readonly devices: ReadonlyMap<string, readonly string[]>;
 }
 
+type UncheckedRow = Readonly<Record<string, unknown>>;
+
+interface VolumeRow {
+  readonly row: UncheckedRow;
+  readonly volume: LogicalVolume;
+}
+
+const noRows: GroupRows = { volumes: new Map(), devices: new Map() };
+const noDevices: readonly string[] = [];
+
+/**
+ * @param known the rows of the last report, by the UUIDs of the groups
+ * @param groups receives those of this one
+ */
 function parseFullReport(
   text: string,
-  volumeOf: (row: unknown, rowPlace: RowPlace) => LogicalVolume,
+  known: ReadonlyMap<string, GroupRows>,
+  groups: Map<string, GroupRows>,
 ): LvmState {
   let json: unknown;
   try {
@@ -56,7 +64,7 @@ function parseFullReport(
     throw new InfraError(hostReasons.TOOL_OUTPUT, "lvm fullreport: the output is not JSON", { cause });
   }
   const volumeGroups: VolumeGroup[] = [];
-  const volumes = new Map<string, LogicalVolume>();
+  const volumes: LogicalVolume[] = [];
   const physicalVolumes: PhysicalVolume[] = [];
   for (const [index, { vg, lv, pv, pvseg }] of parsePart(fullReport, json, "").report.entries()) {
     const [group] = vg;
@@ -76,37 +84,100 @@ function parseFullReport(
       continue;
     }
     volumeGroups.push(volumeGroupFromRow(group));
-    const devicesOf = devicesByRow(pvseg);
-    for (const [at, row] of lv.entries()) {
-      const volume = volumeOf(row, {
-        groupName: group.vg_name,
-        devicesOf,
-        place: `report.${index}.lv.${at}.`,
-      });
+    const before = known.get(group.vg_uuid) ?? noRows;
+    const devices = devicesByVolume(pvseg, before.devices);
+    const rows = volumeRows(lv, {
+      groupName: group.vg_name,
+      before,
+      devices,
+      place: `report.${index}.lv.`,
+    });
+    // By group, since vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
+    groups.set(group.vg_uuid, { volumes: rows, devices });
+    for (const { volume } of rows.values()) {
       if (!isInternal(volume)) {
-        // vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
-        volumes.set(`${group.vg_uuid} ${volume.uuid}`, volume);
+        volumes.push(volume);
       }
     }
   }
-  return { volumeGroups, volumes: [...volumes.values()], physicalVolumes };
+  return { volumeGroups, volumes, physicalVolumes };
+}
+
+function volumeRows(
+  rows: readonly unknown[],
+  parts: {
+    readonly groupName: string;
+    readonly before: GroupRows;
+    readonly devices: GroupRows["devices"];
+    /** Place of the rows in the report, followed by a dot. */
+    readonly place: string;
+  },
+): Map<string, VolumeRow> {
+  const { groupName, before, devices, place } = parts;
+  const volumes = new Map<string, VolumeRow>();
+  for (const [at, value] of rows.entries()) {
+    const row = (value ?? {}) as UncheckedRow;
+    const paths = devices.get(String(row.lv_name)) ?? noDevices;
+    const kept = before.volumes.get(String(row.lv_uuid));
+    if (
+      kept !== undefined &&
+      kept.volume.volumeGroupName === groupName &&
+      kept.volume.devicePaths === paths &&
+      isSameRow(kept.row, row)
+    ) {
+      volumes.set(kept.volume.uuid, kept);
+    } else {
+      const volume = logicalVolumeFromRow(
+        parsePart(logicalVolumeRow, value, `${place}${at}.`),
+        groupName,
+        paths,
+      );
+      volumes.set(volume.uuid, { row, volume });
+    }
+  }
+  return volumes;
+}
+
+/** Compares the columns that the parser needs, which are texts. */
+function isSameRow(one: UncheckedRow, other: UncheckedRow): boolean {
+  for (const column of reportFields.lv) {
+    if (one[column] !== other[column]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /**
  * Returns the devices of a group's volumes from its segments. Those of an internal volume count for the volume that it
  * belongs to; LVM writes its name as `[pool_tdata]`.
+ * @param before the result for the last report; its lists are used again where they have not changed
  */
-function devicesByRow(segments: readonly z.output<typeof segmentRow>[]): RowPlace["devicesOf"] {
-  const devices = new Map<string, Set<string>>();
+function devicesByVolume(
+  segments: readonly z.output<typeof segmentRow>[],
+  before: GroupRows["devices"],
+): GroupRows["devices"] {
+  const devices = new Map<string, string[]>();
   for (const { pv_name, lv_name, lv_parent } of segments) {
-    const holder = holderOfInternalName(withoutBrackets(lv_parent || lv_name));
-    devices.set(holder, (devices.get(holder) ?? new Set()).add(pv_name));
+    const name = lv_parent || lv_name;
+    // Finding the holder costs much more than finding a known name, and only volumes that have none are known.
+    const holder = before.has(name) ? name : holderOfInternalName(withoutBrackets(name));
+    const paths = devices.get(holder);
+    if (paths === undefined) {
+      devices.set(holder, [pv_name]);
+    } else if (!paths.includes(pv_name)) {
+      paths.push(pv_name);
+    }
   }
-  const paths = new Map([...devices].map(([holder, names]) => [holder, [...names].sort()]));
-  return (row) => {
-    const isNamed = typeof row === "object" && row !== null && "lv_name" in row;
-    return (isNamed ? paths.get(String(row.lv_name)) : undefined) ?? [];
-  };
+  const result: Map<string, readonly string[]> = devices;
+  for (const [holder, paths] of devices) {
+    paths.sort();
+    const kept = before.get(holder);
+    if (kept?.length === paths.length && paths.every((path, at) => path === kept[at])) {
+      result.set(holder, kept);
+    }
+  }
+  return result;
 }
 
 /** @param place of the value in the report, followed by a dot; empty for the report */

@@ -67,10 +67,11 @@ export const segmentRow = z.object({ pv_name: name, lv_name: z.string(), lv_pare
 
 /** The rows of a report. One for which no column was requested has empty rows. */
 function rowsOf<Row extends z.ZodObject>(row: Row) {
+  const isEmpty = (one: unknown) => typeof one === "object" && one !== null && Object.keys(one).length === 0;
   return z
-    .array(z.record(z.string(), z.unknown()))
+    .array(z.unknown())
     .default([])
-    .transform((rows) => rows.filter((one) => Object.keys(one).length > 0))
+    .transform((rows) => (rows.some(isEmpty) ? rows.filter((one) => !isEmpty(one)) : rows))
     .pipe(z.array(row));
 }
 

@@ -1,8 +1,11 @@
+import { create } from "@bufbuild/protobuf";
+import { oncePerObject } from "../../../adapters/host/once-per-object.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import {
   GetFreeBytesResponseSchema,
   GetLVListResponseSchema,
+  LogicalVolumeSchema,
   LVService,
   VGService,
   WatchResponseSchema,
@@ -12,6 +15,7 @@ import { shownVolume } from "../../lvm/operation-marks.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/streams/shared-answers.ts";
+import { createListEncoders } from "../../rpc/streams/shared-lists.ts";
 import { createStateBroadcast } from "../../rpc/streams/state-broadcast.ts";
 import type { LvChanges } from "./changes/lv-changes.ts";
 import {
@@ -32,7 +36,10 @@ export function createLvService(changes: LvChanges): ServiceRegistration {
 
 /** Creates proto.VGService of both lvmd protocols, which lists volumes and reports free space. */
 export function createVgService(volumes: Volumes): ServiceRegistration {
-  const lists = createSharedAnswers(GetLVListResponseSchema);
+  const lists = createSharedAnswers(GetLVListResponseSchema, createListEncoders(GetLVListResponseSchema));
+  const messageOf = oncePerObject((volume: LogicalVolume) =>
+    create(LogicalVolumeSchema, volumeMessage(shownVolume(volume))),
+  );
   const freeBytes = createSharedAnswers(GetFreeBytesResponseSchema);
   const watched = createSharedAnswers(WatchResponseSchema);
   const broadcastOf = (lvmd: LvmdProtocol) =>
@@ -52,7 +59,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
         setSnapshotAge(call, snapshot);
         const { lvmd } = call.peer;
         return lists.of(snapshot.value, `${lvmd} ${resolved.deviceClass.name}`, () => ({
-          volumes: listedVolumes(resolved, snapshot.value, lvmd).map(shownVolume).map(volumeMessage),
+          volumes: listedVolumes(resolved, snapshot.value, lvmd).map(messageOf),
         }));
       },
       async getFreeBytes({ deviceClass }, call) {

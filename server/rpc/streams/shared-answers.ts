@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
-import { createSharedMessage, type SharedMessage } from "./shared-message.ts";
+import { createSharedMessage, type Encoders, type SharedMessage } from "./shared-message.ts";
 
 /** Messages of one type that any number of calls receive unchanged. */
 export interface SharedAnswers<Desc extends DescMessage> {
@@ -23,8 +23,14 @@ export function sharedMessageOf(message: object): SharedMessage | undefined {
   return sharedMessages.get(message);
 }
 
-/** Starts without messages; each is dropped with its source. */
-export function createSharedAnswers<Desc extends DescMessage>(schema: Desc): SharedAnswers<Desc> {
+/**
+ * Starts without messages; each is dropped with its source.
+ * @param encoders for messages of which parts are kept (`createListEncoders`)
+ */
+export function createSharedAnswers<Desc extends DescMessage>(
+  schema: Desc,
+  encoders?: Encoders<Desc>,
+): SharedAnswers<Desc> {
   const bySource = new WeakMap<object, Map<string, MessageShape<Desc>>>();
   return {
     of(source, key, make) {
@@ -40,7 +46,7 @@ export function createSharedAnswers<Desc extends DescMessage>(schema: Desc): Sha
       const message = create(schema, make());
       if (byKey.size < keysMax) {
         byKey.set(key, message);
-        sharedMessages.set(message, createSharedMessage(schema, message));
+        sharedMessages.set(message, createSharedMessage(schema, message, encoders));
       }
       return message;
     },

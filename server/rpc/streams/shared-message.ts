@@ -21,16 +21,26 @@ export interface SharedMessage {
   compressed(codec: "binary" | "json", compression: Compression): Promise<EncodedMessage>;
 }
 
-/** Creates the shared form of a message, which must not change afterwards. */
+/** Encodes messages of one type as `toBinary` and `toJsonString` do. */
+export interface Encoders<Desc extends DescMessage> {
+  binary(message: MessageShape<Desc>): Uint8Array;
+  json(message: MessageShape<Desc>): string;
+}
+
+/**
+ * Creates the shared form of a message, which must not change afterwards.
+ * @param encoders default: `toBinary` and `toJsonString`
+ */
 export function createSharedMessage<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
+  encoders?: Encoders<Desc>,
 ): SharedMessage {
   const encoded: Partial<Record<Codec, EncodedMessage>> = {};
   const compressed = new Map<string, Promise<EncodedMessage>>();
   const shared: SharedMessage = {
     encoded(codec) {
-      encoded[codec] ??= encode(schema, message, codec);
+      encoded[codec] ??= encode(schema, message, codec, encoders);
       return encoded[codec];
     },
     compressed(codec, compression) {
@@ -47,14 +57,15 @@ function encode<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
   codec: Codec,
+  encoders?: Encoders<Desc>,
 ): EncodedMessage {
   switch (codec) {
     case "binary":
-      return envelopedMessage(toBinary(schema, message));
+      return envelopedMessage(encoders?.binary(message) ?? toBinary(schema, message));
     case "json":
-      return envelopedMessage(Buffer.from(toJsonString(schema, message)));
+      return envelopedMessage(Buffer.from(encoders?.json(message) ?? toJsonString(schema, message)));
     case "text": {
-      const { frame, sizeBytes } = encode(schema, message, "binary");
+      const { frame, sizeBytes } = encode(schema, message, "binary", encoders);
       return { frame: textOfChunk(frame), sizeBytes };
     }
     case "sse":

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
+import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 
 const bytes = z.string().regex(/^\d{1,20}$/);
 
@@ -54,6 +54,31 @@ export function parseObservedVolumes(json: unknown): ObservedVolumes | undefined
   return parsed.success ? parsed.data : undefined;
 }
 
+const observedBefore = new WeakMap<LogicalVolume, ObservedVolume>();
+
+/** Returns the same object again for the same volume in the same group, so that comparisons can skip it. */
+function observedVolumeOf(volume: LogicalVolume, groupUuid: string): ObservedVolume {
+  const kept = observedBefore.get(volume);
+  if (kept?.groupUuid === groupUuid) {
+    return kept;
+  }
+  const observed = {
+    uuid: volume.uuid,
+    name: volume.name,
+    groupUuid,
+    groupName: volume.volumeGroupName,
+    sizeBytes: String(volume.sizeBytes),
+    tags: [...volume.tags],
+    kind: volume.kind,
+    isActive: volume.active,
+    health: volume.health,
+    originName: volume.originName ?? null,
+    thinPoolName: volume.thinPoolName ?? null,
+  };
+  observedBefore.set(volume, observed);
+  return observed;
+}
+
 /**
  * Returns the groups and volumes of a state. A group of `before` that is missing now is kept as away, with its volumes, until
  * it returns or another group takes its name: unplugging a disk does not remove volumes.
@@ -77,19 +102,9 @@ export function observeVolumes(
     .filter((group) => !isKnown(group))
     .map((group) => ({ ...group, isAway: true }));
   const awayUuids = new Set(away.map(({ uuid }) => uuid));
-  const volumes = state.volumes.map((volume) => ({
-    uuid: volume.uuid,
-    name: volume.name,
-    groupUuid: uuids.get(volume.volumeGroupName) ?? "",
-    groupName: volume.volumeGroupName,
-    sizeBytes: String(volume.sizeBytes),
-    tags: [...volume.tags],
-    kind: volume.kind,
-    isActive: volume.active,
-    health: volume.health,
-    originName: volume.originName ?? null,
-    thinPoolName: volume.thinPoolName ?? null,
-  }));
+  const volumes = state.volumes.map((volume) =>
+    observedVolumeOf(volume, uuids.get(volume.volumeGroupName) ?? ""),
+  );
   const awayVolumes = (before?.volumes ?? []).filter(({ groupUuid }) => awayUuids.has(groupUuid));
   return { groups: [...there, ...away], volumes: [...volumes, ...awayVolumes] };
 }

@@ -27,7 +27,13 @@ export function volumeDifferences(
   before: readonly ObservedVolume[],
   after: readonly ObservedVolume[],
 ): VolumeDifference[] {
-  const all = compareResources(before, after, identityOf);
+  // Most volumes are the same objects, and those that are not may still be equal.
+  const [earlier, later] = [new Set(before), new Set(after)];
+  const all = compareResources(
+    before.filter((volume) => !later.has(volume)),
+    after.filter((volume) => !earlier.has(volume)),
+    identityOf,
+  );
   return [
     ...all.flatMap((pair) => (pair.after === undefined ? [removal(pair.before, [])] : [])),
     // Describing a pair costs much more than comparing it, and few of them differ.

@@ -1,15 +1,18 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import type { LogicalVolume, LogicalVolumeKind, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
-import { VolumeKind, VolumeOwner, type VolumeSchema } from "../../../../gen/hostplane/v1/volume_pb.ts";
+import {
+  type Volume,
+  VolumeKind,
+  VolumeOwner,
+  VolumeSchema,
+} from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { healthMessages } from "../../../domain/health-messages.ts";
 import { operationOf, shownVolume } from "../../../lvm/operation-marks.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
 import { healthOf, stateOf } from "../monitoring/volume-state.ts";
 import { ownerOf } from "./volume-owner.ts";
-
-/** A volume of the host as responses have it. */
-export type VolumeMessage = ReturnType<typeof volumeMessage>;
 
 const kinds: Readonly<Record<LogicalVolumeKind, VolumeKind>> = {
   linear: VolumeKind.LINEAR,
@@ -28,32 +31,51 @@ const owners = {
   hostplane: VolumeOwner.HOSTPLANE,
 } as const;
 
-/** Returns the volumes in the groups of the device classes, without thin pools, ordered by group and name. */
-export function listVolumes(state: LvmState, deviceClasses: readonly DeviceClass[]): VolumeMessage[] {
+/** The messages of volumes, with what they were made from besides the volume. */
+const messagesFor = oncePerObject(
+  (_deviceClasses: readonly DeviceClass[]) =>
+    new WeakMap<LogicalVolume, { readonly message: Volume; readonly devicePaths: readonly string[] }>(),
+);
+
+/**
+ * Returns the volumes in the groups of the device classes, without thin pools, ordered by group and name. A volume that is the
+ * same object as in an earlier state has the same message again, which must not be modified.
+ */
+export function listVolumes(state: LvmState, deviceClasses: readonly DeviceClass[]): Volume[] {
   const groups = new Set(deviceClasses.map(({ volumeGroup }) => volumeGroup));
   const pools = new Map(
     state.volumes
       .filter(({ kind }) => kind === "thinPool")
       .map((pool) => [`${pool.volumeGroupName}/${pool.name}`, pool]),
   );
+  const messages = messagesFor(deviceClasses);
+  const messageOf = (volume: LogicalVolume) => {
+    const { volumeGroupName, thinPoolName } = volume;
+    const pool = thinPoolName === undefined ? undefined : pools.get(`${volumeGroupName}/${thinPoolName}`);
+    const { devicePaths } = pool ?? volume;
+    const kept = messages.get(volume);
+    if (kept?.devicePaths === devicePaths) {
+      return kept.message;
+    }
+    const message = volumeMessage(volume, devicePaths, deviceClasses);
+    messages.set(volume, { message, devicePaths });
+    return message;
+  };
   return state.volumes
     .filter(({ volumeGroupName, kind }) => groups.has(volumeGroupName) && kind !== "thinPool")
-    .map((volume) => {
-      const pool = pools.get(`${volume.volumeGroupName}/${volume.thinPoolName}`);
-      return volumeMessage(volume, { pool, deviceClasses });
-    })
+    .map(messageOf)
     .sort(compareNames);
 }
 
 function volumeMessage(
   volume: LogicalVolume,
-  parts: { readonly pool: LogicalVolume | undefined; readonly deviceClasses: readonly DeviceClass[] },
-) {
-  const { pool, deviceClasses } = parts;
+  devicePaths: readonly string[],
+  deviceClasses: readonly DeviceClass[],
+): Volume {
   const { name, tags, active, device, open } = shownVolume(volume);
   const { volumeGroupName, dataPercent, metadataPercent } = volume;
   const owner = ownerOf(volume);
-  return {
+  return create(VolumeSchema, {
     name,
     volumeGroup: volumeGroupName,
     deviceClass: deviceClassOf(volume, deviceClasses) ?? "",
@@ -74,11 +96,11 @@ function volumeMessage(
     merging: volume.merging,
     devicePath: active ? devicePathOf(volumeGroupName, name) : "",
     deviceNumber: device === undefined ? "" : `${device.major}:${device.minor}`,
-    physicalVolumes: [...(pool ?? volume).devicePaths],
+    physicalVolumes: [...devicePaths],
     tags: [...tags],
     health: healthMessages[healthOf(volume)],
     state: stateOf({ health: volume.health, active }),
-  } satisfies MessageInitShape<typeof VolumeSchema>;
+  });
 }
 
 interface NamedInGroup {

@@ -7,23 +7,25 @@ import {
   ListThinPoolsResponseSchema,
   type ListVolumesRequest,
   ListVolumesResponseSchema,
+  type Volume,
   VolumeOwner,
   VolumeService,
 } from "../../../../gen/hostplane/v1/volume_pb.ts";
 import { handlersOf } from "../../../domain/change.ts";
 import { registerService, type ServiceRegistration } from "../../../rpc/call/service-handlers.ts";
 import { createSharedAnswers } from "../../../rpc/streams/shared-answers.ts";
+import { createListEncoders } from "../../../rpc/streams/shared-lists.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { setSnapshotAge } from "../service.ts";
 import type { Volumes } from "../volumes.ts";
 import { listThinPools } from "./thin-pool-list.ts";
-import { listVolumes, type VolumeMessage } from "./volume-list.ts";
+import { listVolumes } from "./volume-list.ts";
 import type { VolumeServiceChanges } from "./volume-service-changes.ts";
 
 /** Creates hostplane.v1.VolumeService, which lists volumes with their use, origin, owner and devices, and changes them. */
 export function createVolumeService(volumes: Volumes, changes: VolumeServiceChanges): ServiceRegistration {
   const { deviceClasses } = volumes;
-  const lists = createSharedAnswers(ListVolumesResponseSchema);
+  const lists = createSharedAnswers(ListVolumesResponseSchema, createListEncoders(ListVolumesResponseSchema));
   const pools = createSharedAnswers(ListThinPoolsResponseSchema);
 
   /**
@@ -95,7 +97,7 @@ function assertOwner({ owner }: ListVolumesRequest): void {
   }
 }
 
-function isListed(volume: VolumeMessage, filter: ListVolumesRequest): boolean {
+function isListed(volume: Volume, filter: ListVolumesRequest): boolean {
   return (
     (filter.deviceClass === "" || volume.deviceClass === filter.deviceClass) &&
     (filter.name === "" || volume.name === filter.name) &&
