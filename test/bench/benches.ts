@@ -13,6 +13,7 @@ import { createClusterList } from "./systems/cluster-list.ts";
 import { createClusterStats } from "./systems/cluster-stats.ts";
 import { createLibvirtList } from "./systems/libvirt-list.ts";
 import { createPodmanList } from "./systems/podman-list.ts";
+import { createEventOfChange, createListAfterChange } from "./volume-change/volume-change.ts";
 import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
 
 /** All benchmarks, in the order of docs/reference/benchmarks.md. */
@@ -22,6 +23,8 @@ export const benches: readonly Bench[] = [
   createGrpcStream(),
   createGrpcVolumeList(),
   createJsonVolumeList(),
+  createListAfterChange(),
+  createEventOfChange(),
   createLvmList(),
   createLvmListWhileCreating(),
   createLvmCreate(),
