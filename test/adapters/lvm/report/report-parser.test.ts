@@ -289,3 +289,11 @@ test("a volume is a new object if it has moved to another device", async (t) => 
   const [moved] = parse(sample("vm-linear").replaceAll("/dev/vdb", "/dev/vdz")).volumes;
   t.strictSame(moved, { ...before.volumes[0], devicePaths: ["/dev/vdz"] });
 });
+
+test("a volume keeps its list of devices when another of its properties has changed", async (t) => {
+  const parse = createReportParser();
+  const before = volumeNamed(parse(sample("device-mapper")), "open");
+  const after = volumeNamed(parse(sample("device-mapper").replace('"0first,a=b"', '"other"')), "open");
+  t.not(after, before);
+  t.equal(after?.devicePaths, before?.devicePaths);
+});

@@ -325,3 +325,15 @@ test("a stored state is parsed completely or rejected", (t) => {
   });
   t.end();
 });
+
+test("a volume that is the same object is not observed again, and an equal one is no change", async (t) => {
+  const other = volumeOf("vg0", "other", {});
+  const first = volumeChanges(undefined, stateOf([vg0], [data, other]), options);
+  const second = volumeChanges(first.observed, stateOf([vg0], [data, { ...other }]), options);
+  t.strictSame(second, { observed: first.observed, events: [] });
+  t.equal(second.observed.volumes[0], first.observed.volumes[0]);
+  t.not(second.observed.volumes[1], first.observed.volumes[1]);
+  const cloned = { ...vg0, uuid: "another" };
+  const third = volumeChanges(second.observed, stateOf([cloned], [data]), options);
+  t.match(third.observed.volumes[0], { name: "data", groupUuid: "another" });
+});
