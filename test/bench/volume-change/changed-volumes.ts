@@ -1,34 +1,35 @@
-import { once } from "node:events";
-import { connect } from "node:http2";
 import { createOwnChanges } from "../../../server/domains/volumes/events/own-changes.ts";
 import { observeVolumeChanges } from "../../../server/domains/volumes/events/volume-observer.ts";
 import { createVolumeService } from "../../../server/domains/volumes/volume-service/volume-service.ts";
 import { createVolumesUnderTest } from "../../server/domains/volumes/volumes-under-test.ts";
-import { callGrpc } from "../load/grpc-call.ts";
+import type { Target } from "../load/target.ts";
 import { answerParent } from "../servers/bench-process.ts";
 import { startGatewayUnderBench } from "../servers/gateway-under-bench.ts";
 import { createReportedLvm } from "./reported-lvm.ts";
 
-/** What the process of a gateway with changing volumes answers; all in milliseconds of its event loop's thread or of the clock. */
+/** What the process of a gateway with changing volumes answers. All times are in milliseconds. */
 export type ChangedVolumes = {
   /** Mean CPU time of reading the JSON of a report, and nothing else. */
   readReports(count: number): number;
-  /** Mean CPU time from a change to the answer of ListVolumes, with a client in the same thread. */
-  listAfterChanges(count: number): Promise<number>;
+  /** Where the volumes are listed. */
+  target(): Target;
+  /** Changes a volume. Returns the CPU time of the event loop's thread so far. */
+  change(): number;
+  /** Returns the CPU time of the event loop's thread so far. */
+  cpuMs(): number;
   /** Mean time from a change until its event is stored, or with a single volume on the host. */
   eventsOfChanges(parts: { readonly count: number; readonly isSingle: boolean }): Promise<number>;
 };
 
 const volumeCount = 3_000;
 const deviceClasses = [{ name: "ssd", volumeGroup: "vg0", default: true, spareGiB: 0 }];
-const path = "/hostplane.v1.VolumeService/ListVolumes";
 
 const listed = createReportedLvm(volumeCount);
 const gateway = await startGatewayUnderBench(async () => {
   const { volumes, serviceChanges } = createVolumesUnderTest(listed.lvm, deviceClasses);
   return [createVolumeService(volumes, serviceChanges)];
 });
-const { store, target } = gateway;
+const { store } = gateway;
 const observed = [volumeCount, 1].map((count) => {
   const reported = createReportedLvm(count);
   const own = createOwnChanges(reported.lvm);
@@ -42,8 +43,6 @@ const observed = [volumeCount, 1].map((count) => {
   });
   return { reported, observer };
 });
-const connection = connect(`http://127.0.0.1:${target.port}`);
-await once(connection, "connect");
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -60,16 +59,12 @@ answerParent(
       }
       return (threadCpuMs() - beganAtMs) / count;
     },
-    async listAfterChanges(count) {
-      let sumMs = 0;
-      for (let left = count; left > 0; left -= 1) {
-        listed.change();
-        const beganAtMs = threadCpuMs();
-        await callGrpc(connection, path, undefined, target.token);
-        sumMs += threadCpuMs() - beganAtMs;
-      }
-      return sumMs / count;
+    target: () => gateway.target,
+    change() {
+      listed.change();
+      return threadCpuMs();
     },
+    cpuMs: threadCpuMs,
     async eventsOfChanges({ count, isSingle }) {
       const { reported } = observed[isSingle ? 1 : 0] as (typeof observed)[number];
       let sumMs = 0;
@@ -86,7 +81,6 @@ answerParent(
     },
   } satisfies ChangedVolumes,
   async () => {
-    connection.close();
     await Promise.all(observed.map(({ observer }) => observer.close()));
     await gateway.close();
   },

@@ -1,5 +1,8 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import { join } from "node:path";
 import type { Bench, BenchRun } from "../bench.ts";
+import { callGrpc } from "../load/grpc-call.ts";
 import { openedRun } from "../load/opened-run.ts";
 import { serverCore } from "../load/pinned.ts";
 import { type BenchProcess, startBenchProcess } from "../servers/bench-process.ts";
@@ -7,6 +10,7 @@ import type { ChangedVolumes } from "./changed-volumes.ts";
 
 /** Number of changes in a round; the CPU time of a single one is too short for the kernel's clock. */
 const changes = 25;
+const path = "/hostplane.v1.VolumeService/ListVolumes";
 
 /** The first list after one of many volumes has changed, without the time that lvm takes. */
 export function createListAfterChange(): Bench {
@@ -19,10 +23,25 @@ export function createListAfterChange(): Bench {
     rounds: 20,
     coldRounds: 5,
     start: (nodeFlags) =>
-      startRun(nodeFlags, (gateway) => ({
-        baseline: { measure: () => gateway.query("readReports", changes) },
-        ours: { measure: () => gateway.query("listAfterChanges", changes) },
-      })),
+      startRun(nodeFlags, async (gateway, opened) => {
+        const { port, token } = await gateway.query("target");
+        const connection = connect(`http://127.0.0.1:${port}`);
+        opened.defer(() => connection.close());
+        await once(connection, "connect");
+        const measure = async () => {
+          let sumMs = 0;
+          for (let left = changes; left > 0; left -= 1) {
+            const beganAtMs = await gateway.query("change");
+            await callGrpc(connection, path, undefined, token);
+            sumMs += (await gateway.query("cpuMs")) - beganAtMs;
+          }
+          return sumMs / changes;
+        };
+        return {
+          baseline: { measure: () => gateway.query("readReports", changes) },
+          ours: { measure },
+        };
+      }),
   };
 }
 
@@ -40,7 +59,7 @@ export function createEventOfChange(): Bench {
     rounds: 20,
     coldRounds: 5,
     start: (nodeFlags) =>
-      startRun(nodeFlags, (gateway) => ({
+      startRun(nodeFlags, async (gateway) => ({
         baseline: measured(gateway, true),
         ours: measured(gateway, false),
       })),
@@ -49,7 +68,10 @@ export function createEventOfChange(): Bench {
 
 function startRun(
   nodeFlags: readonly string[] | undefined,
-  sidesOf: (gateway: BenchProcess<ChangedVolumes>) => Omit<BenchRun, "stop">,
+  sidesOf: (
+    gateway: BenchProcess<ChangedVolumes>,
+    opened: AsyncDisposableStack,
+  ) => Promise<Omit<BenchRun, "stop">>,
 ): Promise<BenchRun> {
   return openedRun(async (opened) => {
     const gateway = await startBenchProcess<ChangedVolumes>(
@@ -58,6 +80,6 @@ function startRun(
       serverCore,
     );
     opened.defer(() => gateway.stop());
-    return { ...sidesOf(gateway), stop: () => opened.disposeAsync() };
+    return { ...(await sidesOf(gateway, opened)), stop: () => opened.disposeAsync() };
   });
 }
