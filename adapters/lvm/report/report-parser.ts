@@ -34,9 +34,12 @@ export function createReportParser(): (text: string) => LvmState {
 interface GroupRows {
   /** By UUID. */
   readonly volumes: ReadonlyMap<string, VolumeRow>;
+  readonly segments: readonly Segment[];
   /** The devices of each volume, sorted; by name. */
   readonly devices: ReadonlyMap<string, readonly string[]>;
 }
+
+type Segment = z.output<typeof segmentRow>;
 
 type UncheckedRow = Readonly<Record<string, unknown>>;
 
@@ -45,7 +48,7 @@ interface VolumeRow {
   readonly volume: LogicalVolume;
 }
 
-const noRows: GroupRows = { volumes: new Map(), devices: new Map() };
+const noRows: GroupRows = { volumes: new Map(), segments: [], devices: new Map() };
 const noDevices: readonly string[] = [];
 
 /**
@@ -85,7 +88,7 @@ function parseFullReport(
     }
     volumeGroups.push(volumeGroupFromRow(group));
     const before = known.get(group.vg_uuid) ?? noRows;
-    const devices = devicesByVolume(pvseg, before.devices);
+    const devices = devicesByVolume(pvseg, before);
     const rows = volumeRows(lv, {
       groupName: group.vg_name,
       before,
@@ -93,7 +96,7 @@ function parseFullReport(
       place: `report.${index}.lv.`,
     });
     // By group, since vgimportclone gives groups and disks new UUIDs, but volumes keep theirs.
-    groups.set(group.vg_uuid, { volumes: rows, devices });
+    groups.set(group.vg_uuid, { volumes: rows, segments: pvseg, devices });
     for (const { volume } of rows.values()) {
       if (!isInternal(volume)) {
         volumes.push(volume);
@@ -114,23 +117,29 @@ function volumeRows(
   },
 ): Map<string, VolumeRow> {
   const { groupName, before, devices, place } = parts;
+  const isKept = (kept: VolumeRow | undefined, row: UncheckedRow): kept is VolumeRow =>
+    kept !== undefined &&
+    isSameRow(kept.row, row, reportFields.lv) &&
+    kept.volume.volumeGroupName === groupName &&
+    kept.volume.devicePaths === (devices.get(kept.volume.name) ?? noDevices);
+  const keptOf = (row: UncheckedRow) => {
+    const kept = before.volumes.get(String(row.lv_uuid));
+    return isKept(kept, row) ? kept : undefined;
+  };
+  const inOrder = [...before.volumes.values()];
   const volumes = new Map<string, VolumeRow>();
   for (const [at, value] of rows.entries()) {
     const row = (value ?? {}) as UncheckedRow;
-    const paths = devices.get(String(row.lv_name)) ?? noDevices;
-    const kept = before.volumes.get(String(row.lv_uuid));
-    if (
-      kept !== undefined &&
-      kept.volume.volumeGroupName === groupName &&
-      kept.volume.devicePaths === paths &&
-      isSameRow(kept.row, row)
-    ) {
+    // Most rows are where they were, and comparing one costs less than finding it by its UUID.
+    const sameAt = inOrder[at];
+    const kept = isKept(sameAt, row) ? sameAt : keptOf(row);
+    if (kept !== undefined) {
       volumes.set(kept.volume.uuid, kept);
     } else {
       const volume = logicalVolumeFromRow(
         parsePart(logicalVolumeRow, value, `${place}${at}.`),
         groupName,
-        paths,
+        devices.get(String(row.lv_name)) ?? noDevices,
       );
       volumes.set(volume.uuid, { row, volume });
     }
@@ -139,8 +148,8 @@ function volumeRows(
 }
 
 /** Compares the columns that the parser needs, which are texts. */
-function isSameRow(one: UncheckedRow, other: UncheckedRow): boolean {
-  for (const column of reportFields.lv) {
+function isSameRow(one: UncheckedRow, other: UncheckedRow, columns: readonly string[]): boolean {
+  for (const column of columns) {
     if (one[column] !== other[column]) {
       return false;
     }
@@ -151,16 +160,21 @@ function isSameRow(one: UncheckedRow, other: UncheckedRow): boolean {
 /**
  * Returns the devices of a group's volumes from its segments. Those of an internal volume count for the volume that it
  * belongs to; LVM writes its name as `[pool_tdata]`.
- * @param before the result for the last report; its lists are used again where they have not changed
+ * @param last the rows of the last report; their lists are used again where they have not changed
  */
-function devicesByVolume(
-  segments: readonly z.output<typeof segmentRow>[],
-  before: GroupRows["devices"],
-): GroupRows["devices"] {
+function devicesByVolume(segments: readonly Segment[], last: GroupRows): GroupRows["devices"] {
+  const { devices: before } = last;
+  const isSameAt = (segment: Segment, at: number) => {
+    const other = last.segments[at];
+    return other !== undefined && isSameRow(segment, other, reportFields.pvseg);
+  };
+  if (segments.length === last.segments.length && segments.every(isSameAt)) {
+    return before;
+  }
   const devices = new Map<string, string[]>();
   for (const { pv_name, lv_name, lv_parent } of segments) {
     const name = lv_parent || lv_name;
-    // Finding the holder costs much more than finding a known name, and only volumes that have none are known.
+    // A known name is that of a holder. Looking it up costs less than searching it for the parts of internal names.
     const holder = before.has(name) ? name : holderOfInternalName(withoutBrackets(name));
     const paths = devices.get(holder);
     if (paths === undefined) {
