@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createOwnChanges } from "../../../server/domains/volumes/events/own-changes.ts";
 import { observeVolumeChanges } from "../../../server/domains/volumes/events/volume-observer.ts";
 import { createVolumeService } from "../../../server/domains/volumes/volume-service/volume-service.ts";
@@ -41,8 +42,14 @@ const observed = [volumeCount, 1].map((count) => {
     lowSpacePercent: 10,
     onFailed: (error) => process.stderr.write(`${error}\n`),
   });
-  return { reported, observer };
+  return { reported, observer, source: `lvm/host-with-${count}` };
 });
+// The first state that an observer reads yields no event.
+for (const { source } of observed) {
+  while ((await store.run("observed.read", { source })).observed === undefined) {
+    await sleep(10);
+  }
+}
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
