@@ -1,5 +1,5 @@
-import { fleetAccountId } from "../fleet/caller/hub-caller.ts";
 import type { Fleet } from "../fleet/fleet.ts";
+import { fleetAccountId } from "../rpc/access/fleet-account-id.ts";
 import type { GrantedHost } from "../rpc/access/grant.ts";
 import type { Grants, Subject } from "../rpc/access/grants.ts";
 import type { Call } from "../rpc/call/call.ts";

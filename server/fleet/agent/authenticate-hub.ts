@@ -1,9 +1,10 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { fleetAccountId } from "../../rpc/access/fleet-account-id.ts";
 import { createGrants, highestRole, servicesOf } from "../../rpc/access/grants.ts";
 import { anonymous, type Caller } from "../../rpc/call/caller.ts";
 import { hubCallerHeader } from "../../rpc/interceptors/known-headers.ts";
 import { rpcReasons } from "../../rpc/reasons.ts";
-import { fleetAccountId, type HubCaller, parseHubCaller } from "../caller/hub-caller.ts";
+import { type HubCaller, parseHubCaller } from "../caller/hub-caller.ts";
 import type { Ceiling } from "./ceiling.ts";
 
 /**

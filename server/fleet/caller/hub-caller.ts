@@ -21,11 +21,6 @@ export interface HubCaller {
   readonly requestId: string;
 }
 
-/** Returns the ID that an account of a hub has on its hosts, where it is none of the host's own accounts. */
-export function fleetAccountId(accountId: string): string {
-  return accountId === "" ? "" : `fleet/${accountId}`;
-}
-
 const schema = z.strictObject({
   actor: z.string().min(1).max(300),
   accountId: z.string().max(300),
