@@ -16,6 +16,11 @@ test("a device is discarded in parts of 1 GiB", async (t) => {
       { offsetBytes: 2 * gib, lengthBytes: 52 * mib },
     ],
   );
+  t.same(
+    [...discardParts(2100 * mib, 192 * kib)],
+    [{ offsetBytes: 0, lengthBytes: 2100 * mib }],
+    "parts would leave a chunk",
+  );
   t.same(discardPartCommandOf("/dev/vg0/a", { offsetBytes: gib, lengthBytes: mib }), [
     ...["blkdiscard", "--force", "--offset=1073741824", "--length=1048576", "--", "/dev/vg0/a"],
   ]);
@@ -30,7 +35,7 @@ test("parts cover a device once, and begin where a chunk of its thin pool begins
       for (const { offsetBytes, lengthBytes } of discardParts(totalBytes, granularityBytes)) {
         assert.equal(offsetBytes, endBytes);
         assert.equal(offsetBytes % granularityBytes, 0);
-        assert.ok(lengthBytes > 0 && lengthBytes <= gib);
+        assert.ok(lengthBytes > 0 && (lengthBytes <= gib || gib % granularityBytes !== 0));
         endBytes += lengthBytes;
       }
       assert.equal(endBytes, totalBytes);
