@@ -12,7 +12,7 @@ export interface DiscardPart {
 
 /**
  * Splits a device into parts to discard, in order.
- * @param granularityBytes each part begins at a multiple of it: a thin pool keeps a chunk of which a part covers only a piece.
+ * @param granularityBytes each part begins at a multiple of it: a thin pool keeps a chunk that a part covers only partly.
  * If 1 GiB is no multiple of it, there is one part: a pool with chunks of 192 KiB kept one of them when it was discarded in parts
  * (Debian 12's kernel, in the VM lab).
  */

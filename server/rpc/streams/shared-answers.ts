@@ -25,7 +25,7 @@ export function sharedMessageOf(message: object): SharedMessage | undefined {
 
 /**
  * Starts without messages; each is dropped with its source.
- * @param encoders for messages of which parts are kept (`createListEncoders`)
+ * @param encoders that reuse encoded parts of earlier messages (`createListEncoders`)
  */
 export function createSharedAnswers<Desc extends DescMessage>(
   schema: Desc,
