@@ -43,6 +43,8 @@ export interface SnapshotCache<T> {
    * background. Otherwise, and after a failed load, works like `read`.
    */
   readRecent(signal?: AbortSignal): Promise<Snapshot<T>>;
+  /** Works like `read`, with a load that begins after this call. */
+  refresh(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
    * Marks the value as stale since `changedAtMs` (performance.now(); now by default). It is loaded again at once if
    * there are subscribers, else by the next read. Does nothing if a load has begun since `changedAtMs`.
@@ -194,7 +196,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     return begin();
   }
 
-  function refresh(): void {
+  function loadForListeners(): void {
     // The failure reaches the listeners and the next readers.
     if (listeners.size > 0) {
       read().catch(() => {});
@@ -206,7 +208,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     if (failed !== undefined) {
       failed = { ...failed, retryAtMs: 0 };
     }
-    refresh();
+    loadForListeners();
   }
 
   function scheduleRetry(): void {
@@ -216,18 +218,24 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     }
   }
 
+  function invalidate(changedAtMs = performance.now()): void {
+    if (lastLoadBeganAtMs > changedAtMs) {
+      return;
+    }
+    generation += 1;
+    staleSinceMs ??= changedAtMs;
+    changedSinceLoadMs ??= changedAtMs;
+    loadForListeners();
+  }
+
   return {
     read,
     readRecent,
-    invalidate(changedAtMs = performance.now()) {
-      if (lastLoadBeganAtMs > changedAtMs) {
-        return;
-      }
-      generation += 1;
-      staleSinceMs ??= changedAtMs;
-      changedSinceLoadMs ??= changedAtMs;
-      refresh();
+    refresh(signal) {
+      invalidate();
+      return read(signal);
     },
+    invalidate,
     subscribe(listener) {
       // Wrapped, so that a listener added twice counts twice.
       const entry = () => listener();

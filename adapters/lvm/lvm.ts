@@ -203,10 +203,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     kind: "real",
     read: cache.read,
     readRecent: cache.readRecent,
-    refresh(signal) {
-      cache.invalidate();
-      return cache.read(signal);
-    },
+    refresh: cache.refresh,
     subscribe: cache.subscribe,
     commandOf: (step) => shown(anyCommandOf(options, step)),
     async run(step) {

@@ -132,10 +132,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     kind: "sandbox",
     read: cache.read,
     readRecent: cache.readRecent,
-    refresh(signal) {
-      cache.invalidate();
-      return cache.read(signal);
-    },
+    refresh: cache.refresh,
     subscribe: cache.subscribe,
     commandOf: (step) => anyCommandOf({}, step),
     run: (step) =>

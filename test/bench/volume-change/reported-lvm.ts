@@ -24,10 +24,7 @@ export function createReportedLvm(count: number): ReportedLvm {
       kind: "real",
       read: cache.read,
       readRecent: cache.readRecent,
-      refresh(signal) {
-        cache.invalidate();
-        return cache.read(signal);
-      },
+      refresh: cache.refresh,
       subscribe: cache.subscribe,
     },
     report: () => text,
