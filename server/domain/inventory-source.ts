@@ -58,25 +58,6 @@ export interface InventorySource extends ResourceTypes {
   subscribe(onChange: () => void): () => void;
 }
 
-/**
- * Adapts a function from a state to its resources, so that they are created once for each state.
- * @param resourcesOf called once for each object
- */
-export function createResourceCache<State extends object>(
-  resourcesOf: (state: State) => readonly Resource[],
-): (state: State) => readonly Resource[] {
-  const cached = new WeakMap<State, readonly Resource[]>();
-  return (state) => {
-    const known = cached.get(state);
-    if (known !== undefined) {
-      return known;
-    }
-    const resources = resourcesOf(state);
-    cached.set(state, resources);
-    return resources;
-  };
-}
-
 /** Subscribes to several sources of changes. Returns the function that ends all subscriptions. */
 export function subscribeToAll(
   subscriptions: readonly InventorySource["subscribe"][],

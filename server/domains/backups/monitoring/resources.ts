@@ -1,13 +1,8 @@
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
 import type { BackupRow } from "../../../backups/store/backups.ts";
 import { resourceOf as backupResource } from "../../../backups/stored-backup-plans.ts";
-import {
-  bytes,
-  createResourceCache,
-  type InventorySource,
-  type Resource,
-  time,
-} from "../../../domain/inventory-source.ts";
+import { bytes, type InventorySource, type Resource, time } from "../../../domain/inventory-source.ts";
 import type { Store } from "../../../store/store.ts";
 import { backupResourceTypes } from "./resource-types.ts";
 
@@ -38,7 +33,7 @@ export function createBackupResources(store: Pick<Store, "run" | "subscribe">): 
     }
   }
 
-  const resourcesOf = createResourceCache((rows: readonly BackupRow[]) => rows.map(resourceOf));
+  const resourcesOf = oncePerObject((rows: readonly BackupRow[]) => rows.map(resourceOf));
   return {
     ...backupResourceTypes,
     async read(signal) {

@@ -1,9 +1,9 @@
 import { enumToJson, type MessageInitShape } from "@bufbuild/protobuf";
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import { ClusterStatus, ClusterStatusSchema } from "../../../../gen/cnct/kaas/api/api_pb.ts";
 import type { ClusterStateSchema } from "../../../../gen/hostplane/v1/cluster_pb.ts";
 import {
   count,
-  createResourceCache,
   type InventorySource,
   type Resource,
   type ResourceHealth,
@@ -24,7 +24,7 @@ const healthOf: Readonly<Record<string, ResourceHealth>> = {
 
 /** The Kubernetes clusters, as they are in the store: MAAS is not queried. */
 export function createClusterResources(states: Pick<ClusterStates, "read" | "subscribe">): InventorySource {
-  const resourcesOf = createResourceCache((all: ClusterMessages) => [...all.values()].map(resourceOf));
+  const resourcesOf = oncePerObject((all: ClusterMessages) => [...all.values()].map(resourceOf));
   return {
     ...clusterResourceTypes,
     async read(signal) {

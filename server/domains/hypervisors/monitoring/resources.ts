@@ -1,8 +1,8 @@
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
 import {
   bytes,
   count,
-  createResourceCache,
   type InventorySource,
   type Resource,
   subscribeToAll,
@@ -16,7 +16,7 @@ export function createHypervisorResources(
   hypervisors: Pick<Hypervisors, "list">,
   subscriptions: readonly InventorySource["subscribe"][],
 ): InventorySource {
-  const resourcesOf = createResourceCache((all: readonly Hypervisor[]) => all.map(resourceOf));
+  const resourcesOf = oncePerObject((all: readonly Hypervisor[]) => all.map(resourceOf));
   return {
     ...hypervisorResourceTypes,
     async read(signal) {

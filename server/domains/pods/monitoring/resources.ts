@@ -1,3 +1,4 @@
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import type {
   RuntimeImage,
@@ -5,20 +6,13 @@ import type {
   RuntimeState,
   UnreadablePod,
 } from "../../../../adapters/podman/runtime-state.ts";
-import {
-  bytes,
-  count,
-  createResourceCache,
-  type InventorySource,
-  type Resource,
-  time,
-} from "../../../domain/inventory-source.ts";
+import { bytes, count, type InventorySource, type Resource, time } from "../../../domain/inventory-source.ts";
 import { imageResource, podResource } from "../events/own-changes.ts";
 import { podResourceTypes } from "./resource-types.ts";
 
 /** The pods and images of this host. */
 export function createPodResources(runtime: Pick<PodRuntime, "read" | "subscribe">): InventorySource {
-  const resourcesOf = createResourceCache(({ pods, unreadable, images }: RuntimeState) => {
+  const resourcesOf = oncePerObject(({ pods, unreadable, images }: RuntimeState) => {
     const readable = new Set(pods.map(({ uuid }) => uuid));
     const users = Map.groupBy(
       pods.flatMap(({ containers }) => containers),

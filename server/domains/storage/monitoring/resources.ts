@@ -10,11 +10,11 @@ import type {
 import { cephResource } from "../../../../adapters/ceph/names.ts";
 import { cephReasons } from "../../../../adapters/ceph/reasons.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 import {
   bytes,
   count,
-  createResourceCache,
   type Figure,
   type InventorySource,
   type ListedResources,
@@ -33,7 +33,7 @@ const healthOf: Readonly<Record<CephState["health"]["status"], ResourceHealth>> 
 
 /** The Ceph cluster with its hosts, OSDs and pools. */
 export function createStorageResources(ceph: Pick<CephAdapter, "read" | "subscribe">): InventorySource {
-  const resourcesOf = createResourceCache((state: CephState) => [
+  const resourcesOf = oncePerObject((state: CephState) => [
     clusterResource(state),
     ...listOf(state.hosts).map((host) => hostResource(state, host)),
     ...listOf(mapOf(state.osds, ({ osds }) => osds)).map((osd) => osdResource(state, osd)),

@@ -1,12 +1,7 @@
+import { oncePerObject } from "../../../../adapters/host/once-per-object.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
-import {
-  bytes,
-  createResourceCache,
-  type InventorySource,
-  percent,
-  type Resource,
-} from "../../../domain/inventory-source.ts";
+import { bytes, type InventorySource, percent, type Resource } from "../../../domain/inventory-source.ts";
 import { type DeviceClass, deviceClassOf } from "../device-class.ts";
 import { volumeResourceTypes } from "./resource-types.ts";
 import { healthOf, stateOf } from "./volume-state.ts";
@@ -17,7 +12,7 @@ export function createVolumeResources(
   deviceClasses: readonly DeviceClass[],
 ): InventorySource {
   const groups = new Set(deviceClasses.map(({ volumeGroup }) => volumeGroup));
-  const resourcesOf = createResourceCache((state: LvmState) => [
+  const resourcesOf = oncePerObject((state: LvmState) => [
     ...state.volumeGroups.filter(({ name }) => groups.has(name)).map(groupResource),
     ...state.volumes
       .filter(({ volumeGroupName }) => groups.has(volumeGroupName))

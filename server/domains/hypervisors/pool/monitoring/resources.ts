@@ -1,15 +1,11 @@
-import {
-  bytes,
-  createResourceCache,
-  type InventorySource,
-  type Resource,
-} from "../../../../domain/inventory-source.ts";
+import { oncePerObject } from "../../../../../adapters/host/once-per-object.ts";
+import { bytes, type InventorySource, type Resource } from "../../../../domain/inventory-source.ts";
 import { storagePoolResourceTypes } from "../../monitoring/resource-types.ts";
 import type { PoolState, StoragePool } from "../storage-pool.ts";
 
 /** The storage pool that hypervisors share. */
 export function createStoragePoolResources(pool: Pick<StoragePool, "read" | "subscribe">): InventorySource {
-  const resourcesOf = createResourceCache((state: PoolState): readonly Resource[] => {
+  const resourcesOf = oncePerObject((state: PoolState): readonly Resource[] => {
     const missing = state.devices.filter((device) => device.missing).map(({ path }) => path);
     const isWhole = missing.length === 0;
     return [
