@@ -1,4 +1,4 @@
-import tap, { test } from "tap";
+import tap, { type Test, test } from "tap";
 import type { StormReport } from "../lvm/volume-storm.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
@@ -39,6 +39,15 @@ test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) 
     t.equal(result.exitCode, 0, result.stderr);
   });
 
+  /** Runs a storm of test/lab/lvm in the machine. Returns its report. */
+  async function stormOutput(t: Test, name: string, options: object): Promise<string> {
+    const program = ["node", `test/lab/lvm/${name}.ts`, JSON.stringify(options)];
+    const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
+    t.equal(exitCode, 0, stderr);
+    t.comment(stdout.trim());
+    return stdout;
+  }
+
   const longForm = { skip: !isFull && "only in the long form", timeout };
   await t.test("the gateway and LVM agree after a storm of clients", longForm, async (t) => {
     const options = {
@@ -48,11 +57,7 @@ test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) 
       clientCount: 8,
       killedCreates: 50,
     };
-    const program = ["node", "test/lab/lvm/volume-storm.ts", JSON.stringify(options)];
-    const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
-    t.equal(exitCode, 0, stderr);
-    const report: StormReport = JSON.parse(stdout);
-    t.comment(stdout.trim());
+    const report: StormReport = JSON.parse(await stormOutput(t, "volume-storm", options));
     t.equal(report.created, options.volumeCount);
     t.ok(report.shellToWatchMs < 5_000, "a change from a shell reaches an open Watch");
   });
@@ -66,11 +71,8 @@ test("volumes on real device-mapper", { skip, timeout: 5 * timeout }, async (t) 
       kills: 20,
       seed: 1,
     };
-    const program = ["node", "test/lab/lvm/volume-kill-storm.ts", JSON.stringify(options)];
     await vm.run("lvremove -q -y labvg");
-    const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
-    t.equal(exitCode, 0, stderr);
-    t.comment(stdout.trim());
+    await stormOutput(t, "volume-kill-storm", options);
   });
 
   for (const file of ["lvm-loop", "lvm-killed-loop", "volume-events-loop"]) {
