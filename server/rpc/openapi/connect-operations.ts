@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { methodPathOf } from "../call/method-rule.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { type ErrorResponses, unsupportedMediaType } from "./error-responses.ts";
+import { type ErrorResponses, headersTooLarge, unsupportedMediaType } from "./error-responses.ts";
 import { exampleRequest } from "./example-request.ts";
 import { answerHeaders } from "./headers.ts";
 import type { Form, MessageSchemas } from "./message-schemas.ts";
@@ -62,7 +62,7 @@ export function unaryPathItem(
       message,
       ...headerParameters(documented),
     ],
-    responses,
+    responses: { ...responses, ...headersTooLarge },
   });
   return { get, post };
 }

@@ -42,10 +42,17 @@ export const unsupportedMediaType: JsonObject = {
 /** The same for GET of a stream. */
 export const notAcceptable: JsonObject = { "406": { $ref: "#/components/responses/NotAcceptable" } };
 
+/** For GET, whose request is in the URL: a listener counts the URL as a header, and its refusal has no body. */
+export const headersTooLarge: JsonObject = { "431": { $ref: "#/components/responses/HeadersTooLarge" } };
+
 /** Responses without a reason. */
 const bareResponses: JsonObject = {
   UnsupportedMediaType: bareResponse("The RPC does not support the content type."),
   NotAcceptable: bareResponse("The request does not name `text/event-stream` in its header `accept`."),
+  HeadersTooLarge: {
+    description:
+      "The URL and the headers are larger than the gateway allows (`limits.headerBytes`). Use POST.",
+  },
 };
 
 function bareResponse(description: string): JsonObject {

@@ -5,7 +5,12 @@ import { eventStreamMethodOf } from "../protocols/sse/event-stream-methods.ts";
 import { connectAnswer, connectRequest } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { type ErrorResponses, notAcceptable, unsupportedMediaType } from "./error-responses.ts";
+import {
+  type ErrorResponses,
+  headersTooLarge,
+  notAcceptable,
+  unsupportedMediaType,
+} from "./error-responses.ts";
 import { exampleRequest } from "./example-request.ts";
 import { headerRefs } from "./headers.ts";
 import type { MessageSchemas } from "./message-schemas.ts";
@@ -93,6 +98,7 @@ export function streamPathItem(
     responses: {
       ...responses,
       ...notAcceptable,
+      ...headersTooLarge,
       "204": { description: "The client has reconnected after the event `end`: the stream is complete." },
     },
   });

@@ -96,6 +96,7 @@ test("GET of a stream documents the header that it needs, and the query in Conne
   t.match((get?.responses as JsonObject | undefined)?.["406"], {
     $ref: "#/components/responses/NotAcceptable",
   });
+  t.ok(Object.hasOwn(get?.responses as object, "431"), "a request that is too large for a URL");
   const parameters = JSON.stringify(get?.parameters);
   for (const name of ["ConnectVersion", "StreamEncoding"]) {
     t.match(parameters, `#/components/parameters/${name}"`);
@@ -136,7 +137,11 @@ test("every error has the one schema of its style, so that generators create one
     }
     styles.set(String(operationId), schemas);
   }
-  t.same([...bare].toSorted(), ["406", "415"], "a line of text, without a schema that adds a string");
+  t.same(
+    [...bare].toSorted(),
+    ["406", "415", "431"],
+    "a line of text or nothing, without a schema that adds a string",
+  );
   const known = ["#/components/schemas/ConnectError", "#/components/schemas/RestError"];
   for (const [operationId, schemas] of styles) {
     // A stream in both directions has its errors in its last message.
